@@ -1,0 +1,2 @@
+//! The `tilewright` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Tilewright: results.
