@@ -1,1 +1,32 @@
-//! Tilewright: ir.
+//! The language of Tilewright: workloads, schedules, and the one program form that everything reads.
+//!
+//! A [`Workload`] with a [`Schedule`] is lowered to a [`Program`] of tile instructions ([`lower`]), made
+//! explicit for a target ([`legalise`]), and then interpreted, simulated or compiled. This crate does no
+//! input or output, reads no clock, and draws random numbers only from a generator it is given.
+#![forbid(unsafe_code)]
+
+pub mod affine;
+pub mod computation;
+mod data_type;
+pub mod expression;
+mod legalise;
+mod limits;
+mod lower;
+mod operator;
+mod operators;
+mod print;
+pub mod program;
+mod range;
+mod schedule;
+mod tensor;
+mod workload;
+
+pub use data_type::{Block, DATA_TYPES, DataType, UnknownDataType};
+pub use legalise::legalise;
+pub use limits::{Illegal, Limits, MemoryLevel};
+pub use lower::lower;
+pub use operator::{Operator, ReferenceElement, Tolerance, operator, operators};
+pub use program::Program;
+pub use schedule::{SCHEDULE_VERSION, Schedule, ScheduleValue};
+pub use tensor::{TensorLayout, TensorView, read_element, round_to, write_element};
+pub use workload::{Parameters, Workload, WorkloadError};

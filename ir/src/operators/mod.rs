@@ -1,0 +1,3 @@
+//! One file an operator.
+
+pub mod matmul;

@@ -1,0 +1,1 @@
+//! Bounds of affine expressions over nested loops.
