@@ -176,6 +176,9 @@ impl<'a> Printer<'a> {
                 Deal::Dynamic => "dynamic",
             };
             put!(self, " over {} {deal}", mapping.resource);
+            if mapping.first != 0 {
+                put!(self, " from {}", mapping.first);
+            }
         }
         if repeated.unroll != 1 {
             put!(self, " unroll {}", repeated.unroll);

@@ -212,6 +212,9 @@ pub struct Mapping {
     pub resource: String,
     /// Who gets which iteration.
     pub deal: Deal,
+    /// Added (modulo the number of instances) to the instance that `deal` names, so that a peeled rest goes
+    /// to the instance whose turn it is.
+    pub first: u64,
 }
 
 /// One dimension of a loop: `for variable in start..min(stop) step step`.
