@@ -9,6 +9,7 @@ pub mod affine;
 pub mod computation;
 mod data_type;
 pub mod expression;
+mod key;
 mod legalise;
 mod limits;
 mod lower;
@@ -22,6 +23,7 @@ mod tensor;
 mod workload;
 
 pub use data_type::{Block, DATA_TYPES, DataType, UnknownDataType};
+pub use key::{CacheState, WorkloadKey};
 pub use legalise::legalise;
 pub use limits::{Illegal, Limits, MemoryLevel};
 pub use lower::lower;
