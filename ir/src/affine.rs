@@ -120,6 +120,30 @@ impl Neg for Affine {
     }
 }
 
+impl<T: Into<Affine>> Add<T> for Variable {
+    type Output = Affine;
+
+    fn add(self, other: T) -> Affine {
+        Affine::from(self) + other
+    }
+}
+
+impl<T: Into<Affine>> Sub<T> for Variable {
+    type Output = Affine;
+
+    fn sub(self, other: T) -> Affine {
+        Affine::from(self) - other
+    }
+}
+
+impl Mul<i64> for Variable {
+    type Output = Affine;
+
+    fn mul(self, factor: i64) -> Affine {
+        Affine::from(self) * factor
+    }
+}
+
 /// An index: affine, plus at most one looked-up term (a cache page, a gathered row, a shift).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Index {

@@ -6,7 +6,9 @@
 #![forbid(unsafe_code)]
 
 pub mod affine;
+mod builder;
 pub mod computation;
+mod constructors;
 mod data_type;
 pub mod expression;
 mod key;
@@ -22,6 +24,7 @@ mod schedule;
 mod tensor;
 mod workload;
 
+pub use builder::ProgramBuilder;
 pub use data_type::{Block, DATA_TYPES, DataType, UnknownDataType};
 pub use key::{CacheState, WorkloadKey};
 pub use legalise::legalise;
