@@ -108,7 +108,7 @@ impl Loop {
     /// Dealt to the instances of `resource`.
     #[must_use]
     pub fn mapped(mut self, resource: &str, deal: Deal) -> Self {
-        self.over = Some(Mapping { resource: resource.to_owned(), deal });
+        self.over = Some(Mapping { resource: resource.to_owned(), deal, first: 0 });
         self
     }
 
