@@ -1,0 +1,237 @@
+//! What this machine is: the facts that a record carries, and the fingerprint that it is found by.
+
+mod caches;
+
+use std::fmt::Write as _;
+use std::fs;
+
+use raw_cpuid::{CpuId, CpuIdReaderNative};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use caches::{CacheFacts, CacheKind};
+
+use crate::affinity::{physical_cores, usable_processors};
+use crate::mapping::page_size;
+
+/// Facts about processor, memory and system.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Name as the processor gives it.
+    pub brand: String,
+    /// Vendor as the processor gives it, such as `AuthenticAMD`.
+    pub vendor: String,
+    /// Family, extended part included.
+    pub family: u32,
+    /// Model, extended part included.
+    pub model: u32,
+    /// Stepping.
+    pub stepping: u32,
+    /// Physical cores among the processors that this process may use.
+    pub physical_cores: usize,
+    /// Logical processors that this process may use.
+    pub logical_processors: usize,
+    /// Instruction set extensions that processor and system support, in a fixed order.
+    pub features: Vec<String>,
+    /// Caches, nearest first.
+    pub caches: Vec<CacheFacts>,
+    /// Bytes of a page.
+    pub page_bytes: usize,
+    /// Bytes of main memory.
+    pub memory_bytes: u64,
+    /// Name of the system.
+    pub os: String,
+    /// Release of its kernel.
+    pub kernel: String,
+    /// Whether a hypervisor says that it is there.
+    pub virtualised: bool,
+}
+
+impl HostFacts {
+    /// Asks processor and system.
+    pub fn detect() -> Self {
+        let cpu = CpuId::new();
+        let vendor = cpu.get_vendor_info().map(|vendor| vendor.as_str().to_owned()).unwrap_or_default();
+        let brand = cpu.get_processor_brand_string().map(|brand| brand.as_str().trim().to_owned());
+        let identity = cpu.get_feature_info();
+        let number =
+            |get: fn(&raw_cpuid::FeatureInfo) -> u8| identity.as_ref().map_or(0, |info| u32::from(get(info)));
+        let from_cpuid = caches::from_cpuid(&cpu);
+        let system = rustix::system::uname();
+        let memory = rustix::system::sysinfo();
+        let processors = usable_processors();
+        Self {
+            brand: brand.unwrap_or_default(),
+            vendor,
+            family: number(raw_cpuid::FeatureInfo::family_id),
+            model: number(raw_cpuid::FeatureInfo::model_id),
+            stepping: number(raw_cpuid::FeatureInfo::stepping_id),
+            physical_cores: physical_cores(processors),
+            logical_processors: processors.len(),
+            features: features(&cpu),
+            caches: if from_cpuid.is_empty() { caches::from_sys(processors[0]) } else { from_cpuid },
+            page_bytes: page_size(),
+            memory_bytes: memory.totalram as u64 * u64::from(memory.mem_unit),
+            os: os_name().unwrap_or_else(|| system.sysname().to_string_lossy().into_owned()),
+            kernel: system.release().to_string_lossy().into_owned(),
+            virtualised: identity.as_ref().is_some_and(raw_cpuid::FeatureInfo::has_hypervisor),
+        }
+    }
+
+    /// Whether an extension of this name is there.
+    pub fn has(&self, feature: &str) -> bool {
+        self.features.iter().any(|known| known == feature)
+    }
+
+    /// The caches that hold data, nearest first.
+    pub fn data_caches(&self) -> impl Iterator<Item = &CacheFacts> {
+        self.caches.iter().filter(|cache| cache.kind != CacheKind::Instruction)
+    }
+
+    /// Bytes of the last level of cache, 0 when unknown.
+    pub fn last_level_bytes(&self) -> usize {
+        self.data_caches().last().map_or(0, |cache| cache.bytes)
+    }
+
+    /// Names the machine as far as the speed of generated code depends on it: equal for machines on which
+    /// a kernel may be expected to run alike, whatever their system release, memory or brand string.
+    ///
+    /// It reads as vendor, family, model, stepping, usable cores, and a hash of these with extensions,
+    /// caches and page size: `amd-25-33-0-2c-1f0c9e5a7b3d`.
+    pub fn fingerprint(&self) -> String {
+        let vendor = match self.vendor.as_str() {
+            "AuthenticAMD" => "amd",
+            "GenuineIntel" => "intel",
+            other => other,
+        };
+        let Self { family, model, stepping, physical_cores, logical_processors, page_bytes, .. } = self;
+        let readable = format!("{vendor}-{family}-{model}-{stepping}-{physical_cores}c").to_ascii_lowercase();
+        let mut all = format!("1 {readable} {logical_processors} {page_bytes} {}", self.features.join(","));
+        for CacheFacts { level, kind, bytes, ways, line_bytes, shared_by } in &self.caches {
+            // Writing to a string cannot fail.
+            let _ = write!(all, " L{level}{kind:?}:{bytes}/{ways}/{line_bytes}/{shared_by}");
+        }
+        let digest = Sha256::digest(all.as_bytes());
+        let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        format!("{readable}-{hash}")
+    }
+}
+
+/// The extensions that matter to generated code, by the names of `/proc/cpuinfo`'s Rust counterparts.
+fn features(cpu: &CpuId<CpuIdReaderNative>) -> Vec<String> {
+    macro_rules! detected {
+        ($($name:tt),* $(,)?) => { [$(($name, is_x86_feature_detected!($name))),*] };
+    }
+    // The standard library also asks whether the system saves the registers.
+    let known = detected![
+        "sse",
+        "sse2",
+        "sse3",
+        "ssse3",
+        "sse4.1",
+        "sse4.2",
+        "popcnt",
+        "bmi1",
+        "bmi2",
+        "avx",
+        "avx2",
+        "fma",
+        "f16c",
+        "avx512f",
+        "avx512cd",
+        "avx512bw",
+        "avx512dq",
+        "avx512vl",
+        "avx512ifma",
+        "avx512vbmi",
+        "avx512vbmi2",
+        "avx512vnni",
+        "avx512bitalg",
+        "avx512vpopcntdq",
+        "avx512bf16",
+        "avx512fp16",
+        "avxvnni",
+        "gfni",
+        "vpclmulqdq",
+    ];
+    // Presence only: a process must also ask the system for the tiles.
+    let more = cpu.get_extended_feature_info();
+    let matrix = more
+        .as_ref()
+        .map_or([false; 3], |more| [more.has_amx_tile(), more.has_amx_int8(), more.has_amx_bf16()]);
+    let matrix = ["amx-tile", "amx-int8", "amx-bf16"].into_iter().zip(matrix);
+    known.into_iter().chain(matrix).filter_map(|(name, there)| there.then(|| name.to_owned())).collect()
+}
+
+/// Name and version of the distribution.
+fn os_name() -> Option<String> {
+    let release = fs::read_to_string("/etc/os-release").ok()?;
+    let name = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(name.trim_matches('"').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn detects_a_processor() {
+        let host = HostFacts::detect();
+        assert!(!host.vendor.is_empty() && host.family > 0);
+        assert!(host.has("sse2"));
+        assert!(!host.has("avx512") && !host.has(""));
+        assert!(host.page_bytes.is_power_of_two() && host.memory_bytes > 0);
+        assert!((1..=host.logical_processors).contains(&host.physical_cores));
+        assert_eq!(host, HostFacts::detect());
+    }
+
+    #[test]
+    fn survives_serialisation() {
+        let host = HostFacts::detect();
+        let text = serde_json::to_string(&host).unwrap();
+        assert_eq!(serde_json::from_str::<HostFacts>(&text).unwrap(), host);
+    }
+
+    #[test]
+    fn the_fingerprint_depends_on_what_matters_only() {
+        let cache = CacheFacts {
+            level: 1,
+            kind: CacheKind::Data,
+            bytes: 32768,
+            ways: 8,
+            line_bytes: 64,
+            shared_by: 1,
+        };
+        let host = HostFacts {
+            vendor: "AuthenticAMD".into(),
+            family: 25,
+            model: 33,
+            stepping: 0,
+            physical_cores: 2,
+            logical_processors: 2,
+            features: vec!["avx2".into()],
+            caches: vec![cache],
+            page_bytes: 4096,
+            ..HostFacts::detect()
+        };
+        let fingerprint = host.fingerprint();
+        assert!(fingerprint.starts_with("amd-25-33-0-2c-"), "{fingerprint}");
+        // Recorded once: stored records are found by it.
+        assert_eq!(fingerprint, "amd-25-33-0-2c-PENDING");
+        let renamed = HostFacts {
+            brand: "x".into(),
+            kernel: "y".into(),
+            os: "z".into(),
+            memory_bytes: 1,
+            ..host.clone()
+        };
+        assert_eq!(renamed.fingerprint(), fingerprint);
+        let mut other = host.clone();
+        other.features.push("fma".into());
+        assert_ne!(other.fingerprint(), fingerprint);
+        let mut other = host.clone();
+        other.caches[0].ways = 4;
+        assert_ne!(other.fingerprint(), fingerprint);
+        assert_ne!(HostFacts { stepping: 1, ..host }.fingerprint(), fingerprint);
+    }
+}

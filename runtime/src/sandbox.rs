@@ -1,0 +1,193 @@
+//! What a worker process does to itself before it runs code that may be wrong.
+
+use rustix::process::{self, Resource, Rlimit, Signal};
+
+/// Limits of a worker process. The default suits most: no core dumps, no files written, its own process
+/// group, death with the parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Most bytes of address space, if limited.
+    pub address_space: Option<u64>,
+    /// Most seconds of processor time, summed over threads; the process is killed one second later at most.
+    pub cpu_seconds: Option<u64>,
+    /// Largest file that may be written, bytes. With 0, standard output must be a pipe or discarded, and
+    /// shared memory must have been created by the parent.
+    pub file_bytes: Option<u64>,
+    /// Most processes and threads of this user, if limited; the system ignores it for a privileged user.
+    pub processes: Option<u64>,
+    /// Whether the process becomes the leader of a process group of its own, so that all its children can
+    /// be killed at once.
+    pub own_process_group: bool,
+    /// Whether the process is killed when the thread that started it ends.
+    pub die_with_parent: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            address_space: None,
+            cpu_seconds: None,
+            file_bytes: Some(0),
+            processes: None,
+            own_process_group: true,
+            die_with_parent: true,
+        }
+    }
+}
+
+/// One measure of confinement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measure {
+    /// A crash leaves no core file.
+    NoCoreDumps,
+    /// Address space is limited.
+    AddressSpace,
+    /// Processor time is limited.
+    CpuSeconds,
+    /// Size of written files is limited.
+    FileBytes,
+    /// Number of processes is limited.
+    Processes,
+    /// The process leads its own group.
+    OwnProcessGroup,
+    /// The process dies with its parent.
+    DieWithParent,
+    /// Running another program gives no more privileges.
+    NoNewPrivileges,
+}
+
+/// What was applied, and what the system refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Confinement {
+    /// Measures in force.
+    pub applied: Vec<Measure>,
+    /// Measures asked for and refused, with the system's answer.
+    pub refused: Vec<(Measure, String)>,
+}
+
+impl Confinement {
+    fn note(&mut self, measure: Measure, answer: rustix::io::Result<()>) {
+        match answer {
+            Ok(()) => self.applied.push(measure),
+            Err(error) => self.refused.push((measure, error.to_string())),
+        }
+    }
+
+    /// Whether a measure is in force.
+    pub fn has(&self, measure: Measure) -> bool {
+        self.applied.contains(&measure)
+    }
+}
+
+/// Confines this process for good; nothing here can be undone without privileges. To be called once, at the
+/// start of a worker and before it starts threads.
+///
+/// A parent that died before this call is not noticed by [`Measure::DieWithParent`]: the caller compares
+/// `parent_id` with the number it was told.
+pub fn confine(limits: &Limits) -> Confinement {
+    let mut confinement = Confinement::default();
+    confinement.note(Measure::NoCoreDumps, cap(Resource::Core, 0, 0));
+    let caps = [
+        (Measure::AddressSpace, Resource::As, limits.address_space),
+        (Measure::FileBytes, Resource::Fsize, limits.file_bytes),
+        (Measure::Processes, Resource::Nproc, limits.processes),
+    ];
+    for (measure, resource, value) in caps {
+        if let Some(value) = value {
+            confinement.note(measure, cap(resource, value, value));
+        }
+    }
+    if let Some(seconds) = limits.cpu_seconds {
+        // The soft limit's signal names the reason; the hard limit kills whoever survives it.
+        confinement.note(Measure::CpuSeconds, cap(Resource::Cpu, seconds, seconds.saturating_add(1)));
+    }
+    if limits.own_process_group {
+        confinement.note(Measure::OwnProcessGroup, process::setpgid(None, None));
+    }
+    if limits.die_with_parent {
+        let answer = process::set_parent_process_death_signal(Some(Signal::KILL));
+        confinement.note(Measure::DieWithParent, answer);
+    }
+    confinement.note(Measure::NoNewPrivileges, rustix::thread::set_no_new_privs(true));
+    confinement
+}
+
+/// Number of the parent process; 1 (or that of a reaper) after the parent has died.
+pub fn parent_id() -> Option<u32> {
+    process::getppid().map(|id| id.as_raw_nonzero().get() as u32)
+}
+
+/// Lowers a limit, never above the hard limit that already holds.
+fn cap(resource: Resource, soft: u64, hard: u64) -> rustix::io::Result<()> {
+    let ceiling = process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
+    let (current, maximum) = (soft.min(ceiling), hard.min(ceiling));
+    process::setrlimit(resource, Rlimit { current: Some(current), maximum: Some(maximum) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+    use crate::testing::{child, signal_of_child};
+
+    #[test]
+    fn limits_are_in_force_afterwards() {
+        let ended = child("sandbox::tests::limits_are_in_force_afterwards", "-", |_| {
+            let limits = Limits { address_space: Some(1 << 30), cpu_seconds: Some(9), ..Limits::default() };
+            let confinement = confine(&limits);
+            assert!(confinement.refused.is_empty());
+            assert_eq!(process::getrlimit(Resource::Core).current, Some(0));
+            assert_eq!(process::getrlimit(Resource::Fsize).current, Some(0));
+            assert_eq!(process::getrlimit(Resource::As).current, Some(1 << 30));
+            assert_eq!(process::getrlimit(Resource::Cpu).current, Some(9));
+            assert_eq!(process::getpgrp(), process::getpid());
+            assert_eq!(process::parent_process_death_signal(), Ok(Some(Signal::KILL)));
+            let too_much = crate::BufferSpec::new(2 << 30, crate::Placement::AgainstEnd);
+            assert!(crate::GuardedBuffer::new(&too_much).is_err());
+        });
+        assert!(ended.success(), "{ended:?}");
+    }
+
+    #[test]
+    fn an_endless_loop_is_ended_by_the_processor_limit() {
+        let died_of =
+            signal_of_child("sandbox::tests::an_endless_loop_is_ended_by_the_processor_limit", || {
+                confine(&Limits { cpu_seconds: Some(1), ..Limits::default() });
+                loop {
+                    std::hint::spin_loop();
+                }
+            });
+        assert_eq!(died_of, Some(Signal::XCPU.as_raw()));
+    }
+
+    #[test]
+    fn writing_a_file_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        let ended = child("sandbox::tests::writing_a_file_is_ended", path.to_str().unwrap(), |path| {
+            confine(&Limits::default());
+            let written = std::fs::write(path, "x");
+            assert!(written.is_ok(), "{written:?}");
+        });
+        assert!(ended.signal() == Some(Signal::XFSZ.as_raw()) || !ended.success());
+        assert_eq!(std::fs::read(&path).map(|bytes| bytes.len()).unwrap_or(0), 0);
+    }
+
+    #[test]
+    fn only_what_was_asked_is_reported() {
+        let ended = child("sandbox::tests::only_what_was_asked_is_reported", "-", |_| {
+            let limits = Limits {
+                file_bytes: None,
+                own_process_group: false,
+                die_with_parent: false,
+                ..Limits::default()
+            };
+            let confinement = confine(&limits);
+            assert_eq!(confinement.applied, [Measure::NoCoreDumps, Measure::NoNewPrivileges]);
+            assert!(!confinement.has(Measure::FileBytes));
+            assert!(parent_id().is_some());
+        });
+        assert!(ended.success());
+    }
+}
