@@ -45,9 +45,10 @@ pub fn geometric_mean(values: &[f64]) -> Result<f64, SampleError> {
 
 /// By how much neighbouring samples being alike widens the variance of a location: 1 or more.
 ///
-/// (1 + ρ)/(1 − ρ) for an AR(1) series, ρ the correlation of each sample's rank
-/// with the next one's plus 1/n against the estimate's bias, kept within [0, 0.9]
-/// (Bayley & Hammersley 1946). Series shorter than eight give 1: ρ is then mostly noise.
+/// (1 + ρ)/(1 − ρ) for an AR(1) series (Bayley & Hammersley 1946), ρ kept within
+/// [0, 0.9]: the correlation r of each sample's rank with the next one's, freed of
+/// its bias towards 0, (r + 1/n)/(1 − 4/n) (Marriott & Pope 1954). Series shorter
+/// than eight give 1: ρ is then mostly noise.
 ///
 /// # Errors
 /// When a value is not finite.
@@ -64,7 +65,8 @@ pub fn variance_inflation(values: &[f64]) -> Result<f64, SampleError> {
         return Ok(1.0);
     }
     let neighbours: f64 = ranks.iter().zip(&ranks[1..]).map(|(a, b)| a * b).sum();
-    let rho = (neighbours / variance + 1.0 / values.len() as f64).clamp(0.0, 0.9);
+    let n = values.len() as f64;
+    let rho = ((neighbours / variance + 1.0 / n) / (1.0 - 4.0 / n)).clamp(0.0, 0.9);
     Ok((1.0 + rho) / (1.0 - rho))
 }
 

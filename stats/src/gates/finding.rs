@@ -1,4 +1,5 @@
 use crate::interval::{Interval, mean_interval, median_interval};
+use crate::pairs::SAME;
 use crate::samples::median;
 use crate::significance::PValues;
 use crate::{Decision, Evidence, Level, Margin, Reason, SampleError};
@@ -49,12 +50,12 @@ impl Effect {
 
     /// Whether the whole interval lies below −margin.
     pub(super) fn beats(&self, margin: Margin) -> bool {
-        self.interval.is_some_and(|interval| interval.high < -margin.log())
+        self.interval.is_some_and(|interval| interval.high < -margin.log() - SAME)
     }
 
     /// Whether the whole interval lies above +margin.
     pub(super) fn loses_by(&self, margin: Margin) -> bool {
-        self.interval.is_some_and(|interval| interval.low > margin.log())
+        self.interval.is_some_and(|interval| interval.low > margin.log() + SAME)
     }
 }
 

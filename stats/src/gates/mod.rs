@@ -50,11 +50,13 @@ pub trait Gate: Debug + Sync + sealed::Sealed {
                 finding::Finding::without_effect(Decision::Inconclusive, Reason::Invalid(error))
             }),
         };
+        // Times at both ends of what a number can hold have a ratio that it cannot.
+        let interval = finding.interval.filter(|interval| interval.high.is_finite());
         Verdict {
             kind: finding.kind,
-            ratio: finding.ratio,
-            low: finding.interval.map(|interval| interval.low),
-            high: finding.interval.map(|interval| interval.high),
+            ratio: finding.ratio.filter(|ratio| ratio.is_finite()),
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
             margin: self.settings().get("margin").unwrap_or(0.0),
             gate: self.id().to_owned(),
             reason: finding.reason,
