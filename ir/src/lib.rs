@@ -23,6 +23,7 @@ mod range;
 mod schedule;
 mod tensor;
 mod workload;
+pub mod workspace;
 
 pub use builder::ProgramBuilder;
 pub use data_type::{Block, DATA_TYPES, DataType, UnknownDataType};

@@ -14,7 +14,7 @@ use crate::tensor::TensorView;
 use crate::workload::{Parameters, Workload, WorkloadError};
 
 /// The operator.
-pub struct Matmul;
+pub(crate) struct Matmul;
 
 const NAMES: [&str; 10] = ["m", "n", "k", "dtype", "layout", "lda", "ldb", "ldc", "accumulate", "epilogue"];
 

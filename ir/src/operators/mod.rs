@@ -1,3 +1,3 @@
 //! One file an operator.
 
-pub mod matmul;
+pub(crate) mod matmul;
