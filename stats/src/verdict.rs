@@ -39,7 +39,7 @@ pub struct Verdict {
     /// The decision.
     pub kind: Decision,
     /// Candidate time over incumbent time: the median log-ratio, exponentiated.
-    /// Below 1 the candidate is faster. `None` where there are no usable times.
+    /// Below 1 the candidate is faster; a decision never contradicts it. `None` where there are no usable times.
     pub ratio: Option<f64>,
     /// Lower end of the 95 % interval of `ratio`; `None` where samples are too few for one.
     pub low: Option<f64>,

@@ -28,7 +28,17 @@ impl Finding {
         Self::without_effect(Decision::Inconclusive, Reason::Unsuitable(evidence.kind()))
     }
 
+    /// `kind` if the effect agrees with it, else inconclusive.
+    ///
+    /// A signed-rank test follows the large differences, a median the many: they may
+    /// disagree, and a verdict must not say "faster" beside a ratio above 1.
     pub(super) fn new(kind: Decision, effect: &Effect) -> Self {
+        let agrees = match kind {
+            Decision::Faster => effect.log < 0.0,
+            Decision::Slower => effect.log > 0.0,
+            Decision::Inconclusive | Decision::Failed => true,
+        };
+        let kind = if agrees { kind } else { Decision::Inconclusive };
         let reason = if kind == Decision::Inconclusive { Reason::NotMet } else { Reason::Met };
         Self { kind, reason, ratio: Some(effect.log.exp()), interval: effect.interval.map(Interval::exp) }
     }

@@ -116,3 +116,16 @@ fn a_failure_counts_once_it_is_reproduced() {
         assert_eq!(verdict.gate, gate.id());
     }
 }
+
+#[test]
+fn a_decision_never_contradicts_the_ratio() {
+    // Few large gains against many small losses, and gains at first against losses later.
+    let lopsided = |i: usize| if i % 5 < 2 { 50.0 } else { 100.1 };
+    let turning = |i: usize| if i < 20 { 90.0 } else { 110.0 };
+    let against =
+        |candidate: Vec<f64>| Evidence::Pairs { incumbent: vec![100.0; candidate.len()], candidate };
+    let evidence = against((0..60).map(lopsided).collect());
+    undecided(&evidence);
+    undecided(&against((0..60).map(turning).collect()));
+    undecided(&evidence.swapped());
+}
