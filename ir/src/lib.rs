@@ -30,7 +30,7 @@ pub use data_type::{Block, DATA_TYPES, DataType, UnknownDataType};
 pub use key::{CacheState, WorkloadKey};
 pub use legalise::legalise;
 pub use limits::{Illegal, Limits, MemoryLevel};
-pub use lower::lower;
+pub use lower::{default_schedule, lower};
 pub use operator::{Operator, ReferenceElement, Tolerance, operator, operators};
 pub use program::Program;
 pub use schedule::{SCHEDULE_VERSION, Schedule, ScheduleValue};

@@ -1,15 +1,33 @@
 //! Workload and schedule to program, once per family.
 
+pub(crate) mod contraction;
+
+use crate::computation::Computation;
 use crate::limits::{Illegal, Limits};
 use crate::program::Program;
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 
-/// Lowers a workload under a schedule; absent parameters have the defaults of the family.
+/// Lowers a workload under a schedule.
+///
+/// An absent parameter means the plainest thing: no tiling, no packing, no unrolling. A parameter without
+/// effect must be absent, so that one program has one schedule.
 ///
 /// # Errors
 /// When the schedule is not legal for the workload on this target.
 pub fn lower(workload: &Workload, schedule: &Schedule, limits: &Limits) -> Result<Program, Illegal> {
-    let _ = (workload, schedule, limits);
-    Err(Illegal::Unsupported { target: limits.target.clone(), what: "every family".to_owned() })
+    let computation = workload.operator().describe(workload.parameters());
+    match computation.expect("invariant: a workload is checked when it is made") {
+        Computation::Contraction(contraction) => {
+            contraction::lower(&contraction, &workload.to_string(), schedule, limits)
+        }
+    }
+}
+
+/// A good schedule from the target's sizes alone, without search: what a user has before tuning.
+pub fn default_schedule(workload: &Workload, limits: &Limits) -> Schedule {
+    let computation = workload.operator().describe(workload.parameters());
+    match computation.expect("invariant: a workload is checked when it is made") {
+        Computation::Contraction(contraction) => contraction::default_schedule(&contraction, limits),
+    }
 }

@@ -1,0 +1,129 @@
+//! A schedule from the target's sizes alone.
+//!
+//! Cache tiles after Low et al., Analytical Modeling Is Enough for High-Performance BLIS (2016): a panel of
+//! the right factor fills half of L1, a tile of the left one half of L2.
+
+use super::plan::{K, M, N, vector_registers_needed};
+use crate::computation::Contraction;
+use crate::limits::Limits;
+use crate::schedule::Schedule;
+
+/// Bytes assumed where a target does not say how large a level is.
+const L1_BYTES: u64 = 32 << 10;
+const L2_BYTES: u64 = 512 << 10;
+
+/// A good schedule without search.
+pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Schedule {
+    let extents = [M, N, K].map(|axis| contraction.axes[axis].extent);
+    let [m, n, k] = extents;
+    let bytes = contraction.accumulator.block().bytes;
+    let lanes = limits.lanes(bytes);
+    let (left, right) = (&contraction.operands[contraction.left], &contraction.operands[contraction.right]);
+    let along_reduction =
+        left.stride_of(K) == 1 && right.stride_of(K) == 1 && (m.min(n) < lanes.min(16)) && k >= lanes;
+    let schedule = Schedule::default();
+    let (schedule, [rows, columns, _]) = if along_reduction {
+        let [rows, columns] = reduction_tile(m, n, lanes, limits);
+        let schedule = schedule.with_name("vector", "k").with_number("register.k", lanes);
+        (schedule, [rows, columns, lanes])
+    } else {
+        let [rows, columns] = columns_tile(m, n, lanes, limits);
+        (schedule, [rows, columns, 1])
+    };
+    let mut schedule =
+        schedule.with_number("register.m", rows).with_number("register.n", columns).with_number("unroll", 4);
+    let size = |name: &str, fallback| limits.level(name).map_or(fallback, |level| level.bytes);
+    if !along_reduction {
+        let pack_right = right.stride_of(N) != 1 || m > 4 * rows && n > columns;
+        if pack_right {
+            schedule = schedule.with_name("pack.b", "tile");
+        }
+        if pack_right && n > 4 * columns && m > rows && left.stride_of(K) != 0 {
+            schedule = schedule.with_name("pack.a", "tile");
+        }
+        let steps = (size("L1", L1_BYTES) / 2 / (columns * bytes)).clamp(16, 512) / 8 * 8;
+        let steps = if steps < k { k.div_ceil(k.div_ceil(steps)).next_multiple_of(8) } else { k };
+        if steps < k {
+            schedule = schedule.with_number("tile.k", steps);
+        }
+        let tile_rows = (size("L2", L2_BYTES) / 2 / (steps.min(k) * bytes) / rows * rows).max(rows);
+        if tile_rows < m {
+            schedule = schedule.with_number("tile.m", tile_rows);
+        }
+        if tile_rows >= m && !pack_right {
+            schedule = schedule.with_name("order", "nkm");
+        }
+    }
+    with_rests(with_threads(schedule, extents, [rows, columns], limits), extents)
+}
+
+/// Parameters of the rests: masks where many bodies would be peeled.
+fn with_rests(schedule: Schedule, _extents: [u64; 3]) -> Schedule {
+    schedule
+}
+
+/// Shares the longer of the two output axes.
+fn with_threads(
+    mut schedule: Schedule,
+    [m, n, k]: [u64; 3],
+    [rows, columns]: [u64; 2],
+    limits: &Limits,
+) -> Schedule {
+    let workers = u64::from(limits.workers);
+    // Below some tens of microseconds a second thread costs more than it brings.
+    if workers < 2 || m * n * k < 1 << 17 {
+        return schedule;
+    }
+    let (row_tiles, column_tiles) = (m.div_ceil(rows), n.div_ceil(columns));
+    if row_tiles >= 2 * workers {
+        let share = row_tiles.div_ceil(workers) * rows;
+        if schedule.number("tile.m").is_some_and(|tile| tile >= share) {
+            schedule.parameters.remove("tile.m");
+        }
+        schedule.with_name("threads", "m.outer")
+    } else if column_tiles >= 2 {
+        schedule.with_name("threads", "n.outer")
+    } else {
+        schedule
+    }
+}
+
+/// The register tile with the best estimated rate for these extents: multiply-add throughput, load
+/// throughput (two each a cycle) and latency of four cycles, times the waste at the edges.
+fn columns_tile(m: u64, n: u64, lanes: u64, limits: &Limits) -> [u64; 2] {
+    let registers = u64::from(limits.vector_registers);
+    let mut best = ([1, lanes], f64::INFINITY);
+    for vectors in 1..=n.div_ceil(lanes).min(4) {
+        for rows in 1..=m.min(registers) {
+            let columns = vectors * lanes;
+            if vector_registers_needed(rows, columns, 1, lanes) > registers {
+                break;
+            }
+            let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as f64;
+            let cycles = ((rows * vectors) as f64 / 2.0).max((rows + vectors) as f64 / 2.0).max(4.0);
+            let cost = tiles * (cycles + 0.02 * (rows + vectors) as f64);
+            if cost < best.1 {
+                best = ([rows, columns], cost);
+            }
+        }
+    }
+    best.0
+}
+
+fn reduction_tile(m: u64, n: u64, lanes: u64, limits: &Limits) -> [u64; 2] {
+    let registers = u64::from(limits.vector_registers);
+    let mut best = ([1, 1], f64::INFINITY);
+    for rows in 1..=m.min(8) {
+        for columns in 1..=n.min(8) {
+            if vector_registers_needed(rows, columns, lanes, lanes) > registers {
+                break;
+            }
+            let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as f64;
+            let cost = tiles * ((rows * columns) as f64 / 2.0).max((rows + columns) as f64 / 2.0).max(4.0);
+            if cost < best.1 {
+                best = ([rows, columns], cost);
+            }
+        }
+    }
+    best.0
+}

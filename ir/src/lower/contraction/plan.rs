@@ -1,0 +1,357 @@
+//! A schedule of the contraction family, read and checked against the workload and the target.
+
+use crate::computation::Contraction;
+use crate::limits::{Illegal, Limits};
+use crate::program::{Deal, Rest};
+use crate::schedule::{SCHEDULE_VERSION, Schedule, ScheduleValue};
+
+/// Numbers of the axes.
+pub(super) const M: usize = 0;
+pub(super) const N: usize = 1;
+pub(super) const K: usize = 2;
+
+/// Names of the axes in parameters.
+pub(super) const AXIS_NAMES: [char; 3] = ['m', 'n', 'k'];
+
+/// Which axis neighbouring lanes walk along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Vector {
+    /// Columns of the output.
+    Columns,
+    /// The reduction: lanes hold partial sums.
+    Reduction,
+}
+
+/// Where an operand is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pack {
+    None,
+    Panel,
+    Tile,
+    Whole,
+}
+
+/// Which loop is dealt to threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Threads {
+    None,
+    /// Cache-tile loop of an axis.
+    Outer(usize),
+    /// Register-tile loop of an axis.
+    Inner(usize),
+    /// Slices of the reduction.
+    Split,
+}
+
+/// All decisions, checked.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) extents: [u64; 3],
+    pub(super) workers: u32,
+    pub(super) lanes: u64,
+    pub(super) order: [usize; 3],
+    /// Equal to the extent: no loop.
+    pub(super) tile: [u64; 3],
+    pub(super) register: [u64; 3],
+    pub(super) vector: Vector,
+    /// The two register-tile loops, outer first.
+    pub(super) inner: [usize; 2],
+    /// Of the left and the right factor.
+    pub(super) pack: [Pack; 2],
+    pub(super) rest: [Rest; 3],
+    pub(super) unroll: u32,
+    /// Of the left and the right factor; 0: none.
+    pub(super) prefetch: [u32; 2],
+    pub(super) threads: Threads,
+    pub(super) deal: Deal,
+    pub(super) split: u64,
+}
+
+/// Vector registers that a register tile occupies.
+///
+/// `vector=n`: accumulators, one vector of the right factor for each column group, one broadcast.
+/// `vector=k`: accumulators, the vectors of the side with fewer rows, one of the other side.
+pub(crate) fn vector_registers_needed(rows: u64, columns: u64, reduction: u64, lanes: u64) -> u64 {
+    if reduction <= 1 {
+        let vectors = columns.div_ceil(lanes);
+        rows * vectors + vectors + 1
+    } else {
+        rows * columns * reduction.div_ceil(lanes) + rows.min(columns) + 1
+    }
+}
+
+fn allowed(parameter: &str, found: impl ToString, allowed: impl Into<String>) -> Illegal {
+    Illegal::Parameter { parameter: parameter.to_owned(), found: found.to_string(), allowed: allowed.into() }
+}
+
+pub(super) fn conflict(parameters: &str, conflict: impl Into<String>) -> Illegal {
+    Illegal::Conflict { parameters: parameters.to_owned(), conflict: conflict.into() }
+}
+
+/// Reads parameters and remembers which were asked for.
+struct Reader<'a> {
+    schedule: &'a Schedule,
+}
+
+impl Reader<'_> {
+    fn number(&self, name: &str, default: u64) -> Result<u64, Illegal> {
+        match self.schedule.parameters.get(name) {
+            None => Ok(default),
+            Some(ScheduleValue::Number(number)) => Ok(*number),
+            Some(ScheduleValue::Name(text)) => Err(allowed(name, text, "a number")),
+        }
+    }
+
+    fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<T, Illegal> {
+        let Some(value) = self.schedule.parameters.get(name) else { return Ok(choices[0].1) };
+        let found =
+            choices.iter().find(|choice| matches!(value, ScheduleValue::Name(text) if text == choice.0));
+        found.map(|choice| choice.1).ok_or_else(|| {
+            allowed(name, value, choices.iter().map(|choice| choice.0).collect::<Vec<_>>().join(", "))
+        })
+    }
+}
+
+const NAMES: [&str; 20] = [
+    "order",
+    "tile.m",
+    "tile.n",
+    "tile.k",
+    "register.m",
+    "register.n",
+    "register.k",
+    "vector",
+    "inner",
+    "pack.a",
+    "pack.b",
+    "rest.m",
+    "rest.n",
+    "rest.k",
+    "unroll",
+    "prefetch.a",
+    "prefetch.b",
+    "threads",
+    "deal",
+    "split.k",
+];
+
+impl Plan {
+    /// Reads and checks a schedule.
+    pub(super) fn read(
+        contraction: &Contraction,
+        schedule: &Schedule,
+        limits: &Limits,
+    ) -> Result<Self, Illegal> {
+        if schedule.version != SCHEDULE_VERSION {
+            return Err(allowed("version", schedule.version, SCHEDULE_VERSION.to_string()));
+        }
+        if let Some(name) = schedule.parameters.keys().find(|name| !NAMES.contains(&name.as_str())) {
+            return Err(allowed(name, &schedule.parameters[name], "no such parameter in this family"));
+        }
+        let reader = Reader { schedule };
+        let extents = [M, N, K].map(|axis| contraction.axes[axis].extent);
+        let lanes = limits.lanes(contraction.accumulator.block().bytes);
+        let orders = [
+            ("nkm", [N, K, M]),
+            ("mnk", [M, N, K]),
+            ("mkn", [M, K, N]),
+            ("nmk", [N, M, K]),
+            ("kmn", [K, M, N]),
+            ("knm", [K, N, M]),
+        ];
+        let rests = [("peel", Rest::Peel), ("mask", Rest::Mask), ("pad", Rest::Pad)];
+        let packs =
+            [("none", Pack::None), ("panel", Pack::Panel), ("tile", Pack::Tile), ("whole", Pack::Whole)];
+        let threads = reader.choice(
+            "threads",
+            &[
+                ("none", Threads::None),
+                ("m.outer", Threads::Outer(M)),
+                ("n.outer", Threads::Outer(N)),
+                ("m.inner", Threads::Inner(M)),
+                ("n.inner", Threads::Inner(N)),
+                ("k", Threads::Split),
+            ],
+        )?;
+        let vector = reader.choice("vector", &[("n", Vector::Columns), ("k", Vector::Reduction)])?;
+        let lane_default = |axis: bool| if axis { lanes } else { 1 };
+        let plan = Self {
+            extents,
+            workers: if threads == Threads::None { 1 } else { limits.workers },
+            lanes,
+            order: reader.choice("order", &orders)?,
+            tile: [
+                reader.number("tile.m", extents[M])?,
+                reader.number("tile.n", extents[N])?,
+                reader.number("tile.k", extents[K])?,
+            ],
+            register: [
+                reader.number("register.m", 1)?,
+                reader.number("register.n", lane_default(vector == Vector::Columns))?,
+                reader.number("register.k", lane_default(vector == Vector::Reduction))?,
+            ],
+            vector,
+            inner: reader.choice("inner", &[("nm", [N, M]), ("mn", [M, N])])?,
+            pack: [reader.choice("pack.a", &packs)?, reader.choice("pack.b", &packs)?],
+            rest: [
+                reader.choice("rest.m", &rests)?,
+                reader.choice("rest.n", &rests)?,
+                reader.choice("rest.k", &rests)?,
+            ],
+            unroll: reader.number("unroll", 1)?.min(64) as u32,
+            prefetch: [
+                reader.number("prefetch.a", 0)?.min(4096) as u32,
+                reader.number("prefetch.b", 0)?.min(4096) as u32,
+            ],
+            threads,
+            deal: reader.choice("deal", &[("block", Deal::Block), ("cyclic", Deal::Cyclic)])?,
+            split: reader
+                .number("split.k", if threads == Threads::Split { u64::from(limits.workers) } else { 1 })?,
+        };
+        plan.check_sizes(limits)?;
+        plan.check_layouts(contraction)?;
+        plan.check_threads()?;
+        Ok(plan)
+    }
+
+    fn check_sizes(&self, limits: &Limits) -> Result<(), Illegal> {
+        for axis in [M, N, K] {
+            let (name, tile, register) = (AXIS_NAMES[axis], self.tile[axis], self.register[axis]);
+            let extent = self.extents[axis];
+            if register == 0 || register > extent.next_multiple_of(self.lanes) {
+                let most = extent.next_multiple_of(self.lanes);
+                return Err(allowed(&format!("register.{name}"), register, format!("1 to {most}")));
+            }
+            if tile == 0 || tile > extent || (tile < extent && tile % register != 0) {
+                let wanted = format!("a multiple of {register} below {extent}, or {extent}");
+                return Err(allowed(&format!("tile.{name}"), tile, wanted));
+            }
+        }
+        let lanes_along = if self.vector == Vector::Columns { N } else { K };
+        if self.register[lanes_along] % self.lanes != 0 {
+            let name = format!("register.{}", AXIS_NAMES[lanes_along]);
+            return Err(allowed(&name, self.register[lanes_along], format!("a multiple of {}", self.lanes)));
+        }
+        if self.vector == Vector::Columns && self.register[K] != 1 {
+            return Err(conflict("vector, register.k", "register.k must be 1 where lanes run along n"));
+        }
+        let [rows, columns, reduction] = self.register;
+        let needed = vector_registers_needed(rows, columns, reduction, self.lanes) as u32;
+        if needed > limits.vector_registers {
+            return Err(Illegal::Registers { needed, available: limits.vector_registers });
+        }
+        if !matches!(self.unroll, 1 | 2 | 4 | 8 | 16) {
+            return Err(allowed("unroll", self.unroll, "1, 2, 4, 8, 16"));
+        }
+        Ok(())
+    }
+
+    fn check_layouts(&self, contraction: &Contraction) -> Result<(), Illegal> {
+        let operands = [&contraction.operands[contraction.left], &contraction.operands[contraction.right]];
+        for (side, operand) in operands.iter().enumerate() {
+            let name = ["pack.a", "pack.b"][side];
+            let lane_axis = if self.vector == Vector::Columns { N } else { K };
+            let must_be_contiguous = side == 1 || self.vector == Vector::Reduction;
+            if self.pack[side] == Pack::None && must_be_contiguous && operand.stride_of(lane_axis) != 1 {
+                return Err(conflict(
+                    &format!("{name}, vector"),
+                    format!(
+                        "{} is not contiguous along {} and must be packed",
+                        operand.name, AXIS_NAMES[lane_axis]
+                    ),
+                ));
+            }
+            if self.pack[side] == Pack::Panel && self.inner[0] != side {
+                return Err(conflict(
+                    &format!("{name}, inner"),
+                    "the outer register loop does not walk this operand",
+                ));
+            }
+            let whole = self.tile[side] == self.extents[side] && self.tile[K] == self.extents[K];
+            if self.pack[side] == Pack::Whole && whole && self.threads == Threads::None {
+                return Err(conflict(&format!("{name}, tile"), "one tile is the whole operand: use tile"));
+            }
+            if self.rest[side] == Rest::Pad && self.pack[side] == Pack::None {
+                return Err(conflict(&format!("{name}, rest"), "only a packed operand can be padded"));
+            }
+        }
+        if self.rest[K] == Rest::Pad && (self.vector == Vector::Columns || self.pack.contains(&Pack::None)) {
+            return Err(conflict(
+                "rest.k, pack",
+                "lanes of the reduction are padded only where both operands are packed",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_threads(&self) -> Result<(), Illegal> {
+        let workers = u64::from(self.workers);
+        match self.threads {
+            Threads::None => {}
+            _ if self.workers < 2 => return Err(conflict("threads", "one worker has no loop to share")),
+            Threads::Outer(axis) | Threads::Inner(axis) => {
+                if self.extents[axis] <= self.register[axis] {
+                    let message = format!("{} has one register tile: nothing to share", AXIS_NAMES[axis]);
+                    return Err(conflict("threads, register", message));
+                }
+                if self.threads == Threads::Outer(axis)
+                    && self.deal == Deal::Block
+                    && self.tile[axis] < self.extents[axis]
+                    && self.tile[axis] >= self.chunk(axis)
+                {
+                    let message = format!(
+                        "a tile of {} is at least a thread's share: leave it whole",
+                        AXIS_NAMES[axis]
+                    );
+                    return Err(conflict("tile, threads", message));
+                }
+                if self.threads == Threads::Outer(axis)
+                    && self.deal == Deal::Cyclic
+                    && self.tile[axis] == self.extents[axis]
+                {
+                    return Err(conflict("tile, deal", "one tile cannot be dealt in turn"));
+                }
+                if matches!(self.threads, Threads::Inner(_)) {
+                    // A panel is packed inside the outer register loop by whoever runs it.
+                    for side in [M, N] {
+                        if self.pack[side] == Pack::Panel && self.inner[1] == axis {
+                            return Err(conflict(
+                                "pack, threads",
+                                "a panel shared by threads is not supported",
+                            ));
+                        }
+                    }
+                }
+            }
+            Threads::Split => {}
+        }
+        if self.threads != Threads::Split && self.split != 1 {
+            return Err(conflict("split.k, threads", "slices of the reduction are for threads=k"));
+        }
+        if self.threads == Threads::Split {
+            if self.split < workers
+                || self.split % workers != 0
+                || (self.split - 1) * self.slice() >= self.extents[K]
+            {
+                let wanted =
+                    format!("a multiple of {workers} that leaves no slice of k={} empty", self.extents[K]);
+                return Err(allowed("split.k", self.split, wanted));
+            }
+            if self.tile[K] < self.extents[K] && self.tile[K] >= self.slice() {
+                return Err(conflict("tile.k, split.k", "a tile of k is at least a slice: leave it whole"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Elements of an axis that a thread gets when the axis is dealt in blocks.
+    pub(super) fn chunk(&self, axis: usize) -> u64 {
+        let tiles = self.extents[axis].div_ceil(self.register[axis]);
+        tiles.div_ceil(u64::from(self.workers)) * self.register[axis]
+    }
+
+    /// Reduction steps of one slice.
+    pub(super) fn slice(&self) -> u64 {
+        self.extents[K].div_ceil(self.split).next_multiple_of(self.register[K])
+    }
+}

@@ -1,0 +1,249 @@
+//! One register tile: its accumulators, the reduction, the epilogue, the store.
+
+use super::nest::{Nest, THREAD};
+use super::pack::operand_access;
+use super::plan::{K, M, N, Vector};
+use crate::affine::{Affine, Constraint, Index, Variable};
+use crate::computation::ACCUMULATED;
+use crate::expression::{Binary, Expression};
+use crate::program::{
+    Access, Axis, Buffer, BufferId, Combine, Instruction, Loop, Operation, Prefetch, Rest, Statement, Target,
+    TensorId,
+};
+use crate::workspace::REGISTER_LEVEL;
+
+/// The statements inside the register-tile loops.
+pub(super) fn register_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
+    match nest.plan.vector {
+        Vector::Columns => columns_tile(nest),
+        Vector::Reduction => reduction_tile(nest),
+    }
+}
+
+/// Axes of a tile of rows and columns, with the accesses that they index.
+pub(super) struct TileAxes {
+    pub(super) row: Variable,
+    pub(super) column: Variable,
+}
+
+impl TileAxes {
+    pub(super) fn new(nest: &mut Nest<'_>) -> Self {
+        Self { row: nest.builder.variable("i"), column: nest.builder.variable("j") }
+    }
+
+    /// Axes that end where the output ends.
+    pub(super) fn clipped(&self, nest: &Nest<'_>) -> [Axis; 2] {
+        [(self.row, M), (self.column, N)].map(|(variable, axis)| Axis {
+            variable,
+            extent: nest.ranges[axis].full,
+            limit: nest.limits(axis, &nest.ranges[axis].start),
+        })
+    }
+
+    /// Axes of a factor or accumulator: clipped where the rest is not padded.
+    fn padded(&self, nest: &Nest<'_>) -> [Axis; 2] {
+        let [mut rows, mut columns] = self.clipped(nest);
+        for (axis, of) in [(&mut rows, M), (&mut columns, N)] {
+            if nest.plan.rest[of] == Rest::Pad {
+                axis.limit.clear();
+            }
+        }
+        [rows, columns]
+    }
+
+    pub(super) fn output_position(&self, nest: &Nest<'_>) -> [Affine; 2] {
+        [(M, self.row), (N, self.column)].map(|(axis, variable)| nest.ranges[axis].start.clone() + variable)
+    }
+
+    /// The element of the output, or of this slice's partial sums.
+    pub(super) fn output(&self, nest: &Nest<'_>) -> Access {
+        let [row, column] = self.output_position(nest);
+        if let Some((buffer, slice)) = nest.partial {
+            return Access::new(buffer, [Affine::from(slice), row, column]);
+        }
+        self.final_output(nest, &row, &column)
+    }
+
+    fn final_output(&self, nest: &Nest<'_>, row: &Affine, column: &Affine) -> Access {
+        let position = nest.contraction.output;
+        let indices = &nest.contraction.operands[position].indices;
+        let indices = indices.iter().map(|index| place(index, row, column));
+        Access::new(nest.tensors[position], indices.collect::<Vec<_>>())
+    }
+
+    pub(super) fn accumulator(&self, buffer: BufferId) -> Access {
+        Access::new(buffer, [self.row, self.column])
+    }
+}
+
+/// Puts positions in the place of the axes of a computation.
+fn place(index: &Affine, row: &Affine, column: &Affine) -> Affine {
+    row.clone() * index.coefficient(Variable(M as u32))
+        + column.clone() * index.coefficient(Variable(N as u32))
+        + index.constant()
+}
+
+/// The epilogue over a tile whose sums lie in `accumulated`.
+fn epilogue(
+    nest: &Nest<'_>,
+    expression: &Expression,
+    accumulated: &Access,
+    [row, column]: &[Affine; 2],
+) -> Expression {
+    let again =
+        |inner: &Expression| Box::new(epilogue(nest, inner, accumulated, &[row.clone(), column.clone()]));
+    match expression {
+        Expression::Load(access) if access.target == ACCUMULATED => Expression::Load(accumulated.clone()),
+        Expression::Load(Access { target: Target::Tensor(TensorId(position)), indices }) => {
+            let indices = indices.iter().map(|index| Index::from(place(&index.affine, row, column)));
+            Access::new(nest.tensors[*position as usize], indices.collect::<Vec<_>>()).load()
+        }
+        Expression::Unary(function, value) => Expression::Unary(*function, again(value)),
+        Expression::Binary(function, first, second) => {
+            Expression::Binary(*function, again(first), again(second))
+        }
+        other => other.clone(),
+    }
+}
+
+/// Adds the epilogue, under the condition that the reduction is complete.
+pub(super) fn finish(nest: &Nest<'_>, axes: &TileAxes, accumulated: &Access) -> Option<Instruction> {
+    let expression = nest.contraction.epilogue.as_ref()?;
+    let value = epilogue(nest, expression, accumulated, &axes.output_position(nest));
+    Some(Instruction::map(axes.clipped(nest), accumulated.clone(), value).vector(axes.column))
+}
+
+pub(super) fn register_buffer(nest: &Nest<'_>, name: &str, shape: &[u64]) -> Buffer {
+    let shape = shape.iter().map(|&extent| extent as i64);
+    let buffer = Buffer::new(name, nest.contraction.accumulator, shape, REGISTER_LEVEL);
+    if nest.plan.workers > 1 { buffer.owned_by(THREAD) } else { buffer }
+}
+
+/// Whether the reduction comes in several tiles, so that sums pass through the output between them.
+fn tiled_reduction(nest: &Nest<'_>) -> bool {
+    nest.plan.tile[K] < nest.plan.extents[K]
+}
+
+/// `then` on the first tile of the reduction, `otherwise` on later ones.
+fn when_first(nest: &Nest<'_>, then: Vec<Statement>, otherwise: Vec<Statement>) -> Vec<Statement> {
+    if !tiled_reduction(nest) {
+        return then;
+    }
+    let first = match nest.partial {
+        Some((_, slice)) => Affine::from(slice) * nest.plan.slice() as i64,
+        None => Affine::from(0),
+    };
+    vec![Statement::when([Constraint::at_most(nest.ranges[K].start.clone(), first)], then, otherwise)]
+}
+
+/// `then` on the last tile of the reduction.
+fn when_last(nest: &Nest<'_>, then: Vec<Statement>) -> Vec<Statement> {
+    if !tiled_reduction(nest) || then.is_empty() {
+        return then;
+    }
+    let end = nest.ranges[K].start.clone() + nest.plan.tile[K] as i64;
+    let extent = Affine::from(nest.plan.extents[K] as i64);
+    vec![Statement::when([Constraint::at_most(extent, end)], then, Vec::new())]
+}
+
+/// Lanes run along the columns: the sums stay in registers from beginning to end.
+fn columns_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
+    let axes = TileAxes::new(nest);
+    let buffer = register_buffer(nest, "acc", &[nest.ranges[M].full, nest.ranges[N].full]);
+    let buffer = nest.builder.buffer(buffer);
+    let accumulated = axes.accumulator(buffer);
+    let load = || -> Statement {
+        Instruction::copy(axes.clipped(nest), accumulated.clone(), axes.output(nest))
+            .vector(axes.column)
+            .into()
+    };
+    let clear = || Instruction::fill(axes.padded(nest), accumulated.clone(), 0.0).vector(axes.column).into();
+    let mut body = vec![buffer.into()];
+    if nest.contraction.accumulate && nest.partial.is_none() {
+        if nest.plan.rest[M] == Rest::Pad || nest.plan.rest[N] == Rest::Pad {
+            // The lanes that the load leaves out are summed into all the same.
+            body.push(clear());
+        }
+        body.push(load());
+    } else {
+        let mut reload = vec![load()];
+        if nest.plan.rest[M] == Rest::Pad || nest.plan.rest[N] == Rest::Pad {
+            reload.insert(0, clear());
+        }
+        body.extend(when_first(nest, vec![clear()], reload));
+    }
+    let store =
+        Instruction::copy(axes.clipped(nest), axes.output(nest), accumulated.clone()).vector(axes.column);
+    let finished = if nest.partial.is_none() { finish(nest, &axes, &accumulated) } else { None };
+    body.push(reduction_loop(nest, &axes, buffer));
+    body.extend(when_last(nest, finished.map(Statement::from).into_iter().collect()));
+    body.push(store.into());
+    body
+}
+
+/// Lanes run along the reduction: sums over lanes at the end.
+fn reduction_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
+    let axes = TileAxes::new(nest);
+    let [rows, columns, lanes] = [nest.ranges[M].full, nest.ranges[N].full, nest.plan.register[K]];
+    let buffer = register_buffer(nest, "acc", &[rows, columns, lanes]);
+    let buffer = nest.builder.buffer(buffer);
+    let mut sums = register_buffer(nest, "sum", &[rows, columns]);
+    "L1".clone_into(&mut sums.level);
+    let sums = nest.builder.buffer(sums);
+    let lane = nest.builder.variable("l");
+    let total = axes.accumulator(sums);
+    let with_lane = |axes: [Axis; 2]| axes.into_iter().chain([Axis::new(lane, lanes)]);
+    let element = Access::new(buffer, [axes.row, axes.column, lane]);
+    let clear = Instruction::fill(with_lane(axes.padded(nest)), element.clone(), 0.0).vector(lane);
+    let add = Instruction::reduce(with_lane(axes.clipped(nest)), total.clone(), Combine::Sum, element.load());
+    let mut body = vec![buffer.into(), sums.into(), clear.into()];
+    body.push(reduction_loop(nest, &axes, buffer));
+    body.push(add.vector(lane).into());
+    let sum_with_old = total.clone().load().binary(Binary::Add, axes.output(nest).load());
+    let old: Vec<Statement> =
+        vec![Instruction::map(axes.clipped(nest), total.clone(), sum_with_old).vector(axes.column).into()];
+    if nest.contraction.accumulate && nest.partial.is_none() {
+        body.extend(old);
+    } else if tiled_reduction(nest) {
+        body.extend(when_first(nest, Vec::new(), old));
+    }
+    let finished = if nest.partial.is_none() { finish(nest, &axes, &total) } else { None };
+    body.extend(when_last(nest, finished.map(Statement::from).into_iter().collect()));
+    body.push(Instruction::copy(axes.clipped(nest), axes.output(nest), total).vector(axes.column).into());
+    body
+}
+
+/// The innermost loop: one step of the reduction for the whole register tile.
+fn reduction_loop(nest: &mut Nest<'_>, axes: &TileAxes, accumulator: BufferId) -> Statement {
+    let plan = nest.plan;
+    let lanes = plan.register[K];
+    let (dimension, outer) = nest.split(K, "p", lanes);
+    let lane = (plan.vector == Vector::Reduction).then(|| nest.builder.variable("l"));
+    let [row, column] = axes.output_position(nest);
+    let mut step = Affine::from(dimension.variable);
+    let mut contract_axes: Vec<Axis> = axes.padded(nest).to_vec();
+    let mut indices = vec![axes.row, axes.column];
+    if let Some(lane) = lane {
+        let limit = if plan.rest[K] == Rest::Pad { Vec::new() } else { nest.limits(K, &step) };
+        step = step + lane;
+        contract_axes.push(Axis { variable: lane, extent: lanes, limit });
+        indices.push(lane);
+    }
+    let factor = |side: usize, other: &Affine| match &nest.packed[side] {
+        Some(packed) => packed.access(plan, side, other.clone(), step.clone()),
+        None => operand_access(nest, side, other, &step),
+    };
+    let (a, b) = (factor(M, &row), factor(N, &column));
+    let prefetch = [&a, &b]
+        .into_iter()
+        .zip(plan.prefetch)
+        .filter(|&(_, distance)| distance > 0)
+        .map(|(access, distance)| Prefetch { target: access.target, distance })
+        .collect();
+    let operation = Operation::Contract { accumulator: Access::new(accumulator, indices), a, b };
+    let contract = Instruction::new(contract_axes, operation).vector(lane.unwrap_or(axes.column));
+    nest.ranges[K] = outer;
+    let mut repeated = Loop::new([dimension]).unrolled(plan.unroll).with_body([contract]);
+    repeated.prefetch = prefetch;
+    repeated.into()
+}
