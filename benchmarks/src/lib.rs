@@ -1,1 +1,7 @@
-//! Tilewright: benchmarks.
+//! Side-by-side comparisons of Tilewright's kernels with other libraries.
+//!
+//! [`peers`] holds one file a peer, [`comparison`] what measures them fairly beside each other:
+//! the program `peers` is a thin command line over both.
+
+pub mod comparison;
+pub mod peers;
