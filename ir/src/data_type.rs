@@ -70,7 +70,7 @@ impl DataType {
 
     /// Elements and bytes of a storage unit; plain types are blocks of one element.
     ///
-    /// Q8_0 and Q4_0: an f16 scale and 32 values (GGUF). MXINT8: an e8m0 scale and 32 values
+    /// `q8_0` and `q4_0`: an f16 scale and 32 values (GGUF). `mxint8`: an e8m0 scale and 32 values
     /// (OCP Microscaling Formats 1.0).
     pub const fn block(self) -> Block {
         let (elements, bytes) = match self {

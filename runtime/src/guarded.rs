@@ -35,11 +35,13 @@ impl BufferSpec {
     }
 
     /// The same with this alignment.
+    #[must_use]
     pub fn aligned(self, alignment: usize) -> Self {
         Self { alignment, ..self }
     }
 
     /// The same with huge pages asked for.
+    #[must_use]
     pub fn huge(self) -> Self {
         Self { huge_pages: true, ..self }
     }

@@ -112,8 +112,8 @@ impl HostFacts {
             let _ = write!(all, " L{level}{kind:?}:{bytes}/{ways}/{line_bytes}/{shared_by}");
         }
         let digest = Sha256::digest(all.as_bytes());
-        let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-        format!("{readable}-{hash}")
+        let hash = digest.iter().take(6).fold(0_u64, |hash, &byte| hash << 8 | u64::from(byte));
+        format!("{readable}-{hash:012x}")
     }
 }
 
@@ -160,7 +160,7 @@ fn features(cpu: &CpuId<CpuIdReaderNative>) -> Vec<String> {
         .as_ref()
         .map_or([false; 3], |more| [more.has_amx_tile(), more.has_amx_int8(), more.has_amx_bf16()]);
     let matrix = ["amx-tile", "amx-int8", "amx-bf16"].into_iter().zip(matrix);
-    known.into_iter().chain(matrix).filter_map(|(name, there)| there.then(|| name.to_owned())).collect()
+    known.into_iter().chain(matrix).filter(|&(_, there)| there).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Name and version of the distribution.

@@ -78,10 +78,6 @@ impl Mapping {
         self.base
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     fn range(&self, offset: usize, bytes: usize) -> Result<*mut c_void, RuntimeError> {
         let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
         if !inside || !offset.is_multiple_of(page_size()) || !bytes.is_multiple_of(page_size()) {

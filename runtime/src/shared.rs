@@ -164,8 +164,7 @@ mod tests {
     fn child_and_parent_see_each_other_write() {
         let mut buffer = SharedBuffer::create(&spec()).unwrap();
         // SAFETY: no child runs yet.
-        unsafe { buffer.bytes_mut() }
-        [4999] = 42;
+        unsafe { buffer.bytes_mut()[4999] = 42 };
         let descriptor = buffer.descriptor().to_string();
         let ended = child("shared::tests::child_and_parent_see_each_other_write", &descriptor, |argument| {
             let mut buffer = inherited(argument, Access::ReadWrite);

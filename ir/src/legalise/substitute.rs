@@ -91,7 +91,7 @@ impl Replacement<'_> {
             Expression::Constant(_) => {}
             Expression::Load(access) => self.access(access),
             Expression::Position(index) | Expression::Random { counter: index, .. } => {
-                *index = self.index(index)
+                *index = self.index(index);
             }
             Expression::Unary(_, value) => self.expression(value),
             Expression::Binary(_, first, second) => {

@@ -50,16 +50,8 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
         if tile_rows < m {
             schedule = schedule.with_number("tile.m", tile_rows);
         }
-        if tile_rows >= m && !pack_right {
-            schedule = schedule.with_name("order", "nkm");
-        }
     }
-    with_rests(with_threads(schedule, extents, [rows, columns], limits), extents)
-}
-
-/// Parameters of the rests: masks where many bodies would be peeled.
-fn with_rests(schedule: Schedule, _extents: [u64; 3]) -> Schedule {
-    schedule
+    with_threads(schedule, extents, [rows, columns], limits)
 }
 
 /// Shares the longer of the two output axes.

@@ -80,7 +80,7 @@ pub(crate) fn vector_registers_needed(rows: u64, columns: u64, reduction: u64, l
     }
 }
 
-fn allowed(parameter: &str, found: impl ToString, allowed: impl Into<String>) -> Illegal {
+fn allowed(parameter: &str, found: impl std::fmt::Display, allowed: impl Into<String>) -> Illegal {
     Illegal::Parameter { parameter: parameter.to_owned(), found: found.to_string(), allowed: allowed.into() }
 }
 
@@ -222,13 +222,13 @@ impl Plan {
                 let most = extent.next_multiple_of(self.lanes);
                 return Err(allowed(&format!("register.{name}"), register, format!("1 to {most}")));
             }
-            if tile == 0 || tile > extent || (tile < extent && tile % register != 0) {
+            if tile == 0 || tile > extent || (tile < extent && !tile.is_multiple_of(register)) {
                 let wanted = format!("a multiple of {register} below {extent}, or {extent}");
                 return Err(allowed(&format!("tile.{name}"), tile, wanted));
             }
         }
         let lanes_along = if self.vector == Vector::Columns { N } else { K };
-        if self.register[lanes_along] % self.lanes != 0 {
+        if !self.register[lanes_along].is_multiple_of(self.lanes) {
             let name = format!("register.{}", AXIS_NAMES[lanes_along]);
             return Err(allowed(&name, self.register[lanes_along], format!("a multiple of {}", self.lanes)));
         }
@@ -330,7 +330,7 @@ impl Plan {
         }
         if self.threads == Threads::Split {
             if self.split < workers
-                || self.split % workers != 0
+                || !self.split.is_multiple_of(workers)
                 || (self.split - 1) * self.slice() >= self.extents[K]
             {
                 let wanted =

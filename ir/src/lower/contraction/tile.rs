@@ -61,13 +61,9 @@ impl TileAxes {
         if let Some((buffer, slice)) = nest.partial {
             return Access::new(buffer, [Affine::from(slice), row, column]);
         }
-        self.final_output(nest, &row, &column)
-    }
-
-    fn final_output(&self, nest: &Nest<'_>, row: &Affine, column: &Affine) -> Access {
         let position = nest.contraction.output;
         let indices = &nest.contraction.operands[position].indices;
-        let indices = indices.iter().map(|index| place(index, row, column));
+        let indices = indices.iter().map(|index| place(index, &row, &column));
         Access::new(nest.tensors[position], indices.collect::<Vec<_>>())
     }
 
