@@ -1,0 +1,278 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tilewright_ir::{CacheState, Workload};
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130 interrupted.";
+
+/// Finds fast compute kernels by search, proves them correct, measures them, and keeps them.
+#[derive(Debug, Parser)]
+#[command(name = "tilewright", version, max_term_width = 110, after_help = EXIT_CODES, subcommand_required = true,
+    arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// What this machine is, and what it can do at most
+    #[command(after_help = "Examples:\n  tilewright devices\n  tilewright devices --json | jq .ceilings\n  tilewright devices --refresh")]
+    Devices(Devices),
+    /// Search for the fastest kernel of a workload
+    #[command(after_help = TUNE_EXAMPLES)]
+    Tune(Box<Tune>),
+    /// Make a campaign's HTML page and charts, from its journal alone
+    #[command(after_help = "Example:\n  tilewright report campaigns/first")]
+    Report(Report),
+    /// Look at, check and exchange kept kernels
+    #[command(subcommand, after_help = "Examples:\n  tilewright registry list\n  tilewright registry verify\n  tilewright registry export kernels.jsonl")]
+    Registry(RegistryCommand),
+    /// Compute with the kept kernel of a workload, on .npy files
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(Run),
+    /// Print a shell's completion script
+    #[command(after_help = "Example:\n  tilewright completions bash > ~/.local/share/bash-completion/completions/tilewright")]
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, in roff
+    #[command(after_help = "Example:\n  tilewright manual | man -l -")]
+    Manual,
+}
+
+const TUNE_EXAMPLES: &str = "Examples:
+  tilewright tune matmul:m=1024,n=1024,k=1024,dtype=f32 --threads 2 --time 60s --out campaigns/first
+  tilewright tune matmul:m=128,n=3072,k=1024,dtype=f32,layout=nt,epilogue=bias+silu --trials 500 --json
+  tilewright tune matmul:m=64,n=64,k=64,dtype=f32 --resume --out campaigns/small
+
+Workloads: matmul:m=…,n=…,k=…,dtype=f32 and optionally layout=nn|nt|tn|tt, lda=, ldb=, ldc= (row distances,
+elements), accumulate=true, epilogue=bias+silu (bias, silu, relu).
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130 interrupted (best so far kept).";
+
+const RUN_EXAMPLES: &str = "Examples:
+  tilewright run matmul:m=1024,n=1024,k=1024,dtype=f32 --a a.npy --b b.npy --out c.npy
+  tilewright run matmul:m=8,n=64,k=32,dtype=f32,epilogue=bias+silu --a a.npy --b b.npy --input bias=bias.npy --out c.npy";
+
+#[derive(Debug, Args)]
+pub(crate) struct Devices {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Measure again even if this machine has been measured before
+    #[arg(long)]
+    pub(crate) refresh: bool,
+}
+
+/// State of the caches before a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Cache {
+    /// Launches follow one another on the same operands
+    Warm,
+    /// Operands are evicted before each launch
+    Cold,
+}
+
+impl From<Cache> for CacheState {
+    fn from(cache: Cache) -> Self {
+        match cache {
+            Cache::Warm => Self::Warm,
+            Cache::Cold => Self::Cold,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tune {
+    /// What to tune, e.g. matmul:m=512,n=512,k=512,dtype=f32
+    #[arg(value_parser = workload)]
+    pub(crate) workload: Workload,
+    /// Worker threads of the kernel
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) threads: u32,
+    /// Whether operands are in cache before a launch
+    #[arg(long, value_enum, default_value_t = Cache::Warm)]
+    pub(crate) cache: Cache,
+    /// Time to search, e.g. 90s, 5m (60s when neither this nor --trials is given)
+    #[arg(long, value_parser = seconds)]
+    pub(crate) time: Option<f64>,
+    /// Number of candidates to evaluate
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) trials: Option<u64>,
+    /// Seed of every random draw
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub(crate) seed: u64,
+    /// Search strategy
+    #[arg(long, default_value = "evolution")]
+    pub(crate) strategy: String,
+    /// Folder of the campaign [default: campaigns/WORKLOAD-tTHREADS-NUMBER]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Go on with the campaign in --out
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
+    /// Registry to publish to
+    #[arg(long, value_name = "DIR")]
+    pub(crate) registry: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress line, no notes
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Folder of a campaign
+    pub(crate) campaign: PathBuf,
+    /// Where to write the page and the charts [default: the campaign's folder]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON object that names the files
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RegistryPlace {
+    /// The registry's folder
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) registry: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RegistryCommand {
+    /// Every record: workload, threads, speed, age
+    List {
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+    /// All of one record
+    Show {
+        /// Its identifier, or the beginning of it
+        id: String,
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+    /// Check hashes and the audit log, and verify and measure every kernel of this machine again
+    Verify {
+        /// Only hashes and the audit log
+        #[arg(long)]
+        hashes_only: bool,
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+    /// Write all records to one file
+    Export {
+        /// The file
+        file: PathBuf,
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+    /// Add the records of a file
+    Import {
+        /// The file
+        file: PathBuf,
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+}
+
+impl RegistryCommand {
+    pub(crate) fn place(&self) -> &RegistryPlace {
+        match self {
+            Self::List { place }
+            | Self::Show { place, .. }
+            | Self::Verify { place, .. }
+            | Self::Export { place, .. }
+            | Self::Import { place, .. } => place,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// What to compute
+    #[arg(value_parser = workload)]
+    pub(crate) workload: Workload,
+    /// An operand: NAME=FILE.npy
+    #[arg(long, value_name = "NAME=FILE", value_parser = named_file)]
+    pub(crate) input: Vec<(String, PathBuf)>,
+    /// Short for --input a=FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) a: Option<PathBuf>,
+    /// Short for --input b=FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) b: Option<PathBuf>,
+    /// Where the result goes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Worker threads
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) threads: u32,
+    /// The registry's folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) registry: Option<PathBuf>,
+    /// Print one JSON object that says which kernel ran
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No notes
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+fn workload(text: &str) -> Result<Workload, String> {
+    text.parse::<Workload>().map_err(|error| error.to_string())
+}
+
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.into())),
+        _ => Err("expected NAME=FILE, e.g. bias=bias.npy".to_owned()),
+    }
+}
+
+/// Reads `90s`, `1.5m`, `2h`, or plain seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let split = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("unknown unit `{unit}`: use ms, s, m or h")),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value * factor),
+        _ => Err(format!("`{text}` is no time above zero: write e.g. 60s or 5m")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(seconds("60s"), Ok(60.0));
+        assert_eq!(seconds("1.5m"), Ok(90.0));
+        assert_eq!(seconds("250ms"), Ok(0.25));
+        assert!(seconds("-1s").is_err() && seconds("1y").is_err() && seconds("s").is_err());
+    }
+}

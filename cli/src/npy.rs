@@ -1,0 +1,135 @@
+//! NumPy arrays in and out of operands.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use npyz::{NpyFile, Order, WriterBuilder};
+use tilewright_ir::computation::Operand;
+use tilewright_ir::{DataType, read_element, write_element};
+
+/// Reads an operand: its bytes with the operand's strides, gaps zero.
+pub(crate) fn read(path: &Path, operand: &Operand) -> Result<Vec<u8>> {
+    let shown = path.display();
+    let file = File::open(path).with_context(|| format!("cannot open {shown} for operand `{}`", operand.name))?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let array = NpyFile::new(BufReader::new(file)).with_context(|| format!("{shown} is no .npy file"))?;
+    let (found_type, wanted_type) = (array.dtype().descr(), type_name(operand.data_type)?);
+    if found_type.trim_matches('\'') != wanted_type {
+        bail!(
+            "{shown}: operand `{}` wants elements of type {} ({wanted_type}), found {found_type}",
+            operand.name,
+            operand.data_type
+        );
+    }
+    if array.shape() != operand.shape {
+        bail!("{shown}: operand `{}` wants shape {:?}, found {:?}", operand.name, operand.shape, array.shape());
+    }
+    let layout = operand.layout();
+    // Checked before anything is allocated: the header may promise more than the file holds.
+    if length < operand.data_type.bytes(layout.elements()) {
+        bail!("{shown} ends early: {length} bytes cannot hold {:?} of {}", operand.shape, operand.data_type);
+    }
+    let column_major = array.order() == Order::Fortran;
+    let mut bytes = vec![0; layout.bytes() as usize];
+    let values = array.into_vec::<f32>().with_context(|| format!("{shown} ends early"))?;
+    for (flat, value) in values.into_iter().enumerate() {
+        let at = if column_major { unravel_column_major(flat as u64, &operand.shape) } else { layout.unravel(flat as u64) };
+        write_element(operand.data_type, &mut bytes, layout.offset(&at), f64::from(value));
+    }
+    Ok(bytes)
+}
+
+/// Writes an operand, dense and row-major.
+pub(crate) fn write(path: &Path, operand: &Operand, bytes: &[u8]) -> Result<()> {
+    let shown = path.display();
+    type_name(operand.data_type)?;
+    let layout = operand.layout();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().with_context(|| format!("{shown} names no file"))?;
+    let beside = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
+    let written = (|| -> Result<()> {
+        let file = File::create(&beside)?;
+        let mut writer = npyz::WriteOptions::<f32>::new()
+            .default_dtype()
+            .shape(&operand.shape)
+            .writer(BufWriter::new(file))
+            .begin_nd()?;
+        for flat in 0..layout.elements() {
+            let at = layout.offset(&layout.unravel(flat));
+            writer.push(&(read_element(operand.data_type, bytes, at) as f32))?;
+        }
+        writer.finish()?;
+        File::open(&beside)?.sync_all()?;
+        std::fs::rename(&beside, path)?;
+        Ok(())
+    })();
+    if written.is_err() {
+        // The error that matters is the first one.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written.with_context(|| format!("cannot write {shown}"))
+}
+
+fn type_name(data_type: DataType) -> Result<&'static str> {
+    match data_type {
+        DataType::F32 => Ok("<f4"),
+        other => bail!(".npy files of {other} are not supported"),
+    }
+}
+
+fn unravel_column_major(mut flat: u64, shape: &[u64]) -> Vec<u64> {
+    shape
+        .iter()
+        .map(|&extent| {
+            let index = flat % extent;
+            flat /= extent;
+            index
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_ir::program::Role;
+
+    fn operand(shape: &[u64], strides: &[i64]) -> Operand {
+        Operand {
+            name: "a".to_owned(),
+            data_type: DataType::F32,
+            shape: shape.to_vec(),
+            strides: strides.to_vec(),
+            role: Role::Input,
+            indices: vec![],
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_with_other_strides() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npy");
+        let dense = operand(&[2, 3], &[3, 1]);
+        let bytes: Vec<u8> = (0..6).flat_map(|i| (i as f32 + 0.5).to_ne_bytes()).collect();
+        write(&path, &dense, &bytes).unwrap();
+        assert_eq!(read(&path, &dense).unwrap(), bytes);
+        let strided = read(&path, &operand(&[2, 3], &[5, 1])).unwrap();
+        assert_eq!(read_element(DataType::F32, &strided, 5), 3.5);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn errors_say_what_was_found_and_wanted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npy");
+        write(&path, &operand(&[2, 3], &[3, 1]), &[0; 24]).unwrap();
+        let wrong_shape = read(&path, &operand(&[3, 2], &[2, 1])).unwrap_err().to_string();
+        assert!(wrong_shape.contains("wants shape [3, 2], found [2, 3]"), "{wrong_shape}");
+        let bytes = std::fs::read(&path).unwrap();
+        for cut in [0, 5, 40, bytes.len() - 1] {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            assert!(read(&path, &operand(&[2, 3], &[3, 1])).is_err(), "{cut}");
+        }
+    }
+}
