@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 /// Version of the meaning of schedule parameters; raised when a stored one would mean something else.
 pub const SCHEDULE_VERSION: u32 = 1;
 
-/// Value of one parameter.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
+/// Value of one parameter; where people read it, a plain number or string.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ScheduleValue {
     /// A size, a count or a distance.
     Number(u64),
@@ -23,6 +22,47 @@ impl fmt::Display for ScheduleValue {
         match self {
             Self::Number(number) => write!(f, "{number}"),
             Self::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+/// The two forms of a value: readable formats tell a number from a string, binary ones need a tag.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Plain {
+    Number(u64),
+    Name(String),
+}
+
+#[derive(Serialize, Deserialize)]
+enum Tagged {
+    Number(u64),
+    Name(String),
+}
+
+impl Serialize for ScheduleValue {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match (self.clone(), serializer.is_human_readable()) {
+            (Self::Number(number), true) => Plain::Number(number).serialize(serializer),
+            (Self::Name(name), true) => Plain::Name(name).serialize(serializer),
+            (Self::Number(number), false) => Tagged::Number(number).serialize(serializer),
+            (Self::Name(name), false) => Tagged::Name(name).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ScheduleValue {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            Ok(match Plain::deserialize(deserializer)? {
+                Plain::Number(number) => Self::Number(number),
+                Plain::Name(name) => Self::Name(name),
+            })
+        } else {
+            Ok(match Tagged::deserialize(deserializer)? {
+                Tagged::Number(number) => Self::Number(number),
+                Tagged::Name(name) => Self::Name(name),
+            })
         }
     }
 }

@@ -8,7 +8,7 @@ use tilewright_ir::{CacheState, Schedule, WorkloadKey};
 use tilewright_journal::{
     CampaignEnded, Candidate, DamageCause, EndReason, EvalError, Event, Fidelity, IncumbentMoved, Journal,
     JournalError, JournalWriter, Judgement, Measurement, Medium, Provenance, Subject, Trial, TrialFinished,
-    repair,
+    checkpoint, repair,
 };
 use tilewright_stats::{Evidence, Gate, Judged, Racing};
 
@@ -123,6 +123,14 @@ fn a_judgement_read_back_is_made_again() {
     judgement.verdict.kind = tilewright_stats::Decision::Slower;
     let judged = judgement.repeat(finished.trial.evidence.clone(), &finished.trial).unwrap();
     assert_eq!((judged.verdict(), honest.gate.as_str()), (&honest, Racing::DEFAULT.id()));
+}
+
+#[test]
+fn a_checkpoint_can_hold_everything_that_a_journal_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint.bin");
+    checkpoint::write(&path, &events()).unwrap();
+    assert_eq!(checkpoint::read::<Vec<Event>>(&path).unwrap(), events());
 }
 
 #[test]
