@@ -117,7 +117,10 @@ fn run(options: Comparison) -> Result<()> {
     }
     let available = std::thread::available_parallelism().context("asking for the processors")?.get();
     for &threads in &options.threads {
-        ensure!((1..=available).contains(&threads), "--threads {threads}: this process may use 1 to {available}");
+        ensure!(
+            (1..=available).contains(&threads),
+            "--threads {threads}: this process may use 1 to {available}"
+        );
     }
     ensure!(options.seconds_per_shape > 0.0, "--seconds-per-shape must be positive");
     let plan = Plan {

@@ -18,7 +18,7 @@ const PAGE: usize = 4096;
 /// A, B and C of one shape at a time, in a mapping shared between processes.
 pub struct SharedBuffers {
     file: OwnedFd,
-    base: NonNull<u8>,
+    base: NonNull<f32>,
     bytes: usize,
 }
 
@@ -61,7 +61,7 @@ impl SharedBuffers {
         if end > self.bytes {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "shape larger than the buffers"));
         }
-        let at = |offset: usize| self.base.as_ptr().wrapping_add(offset).cast::<f32>();
+        let at = |offset: usize| self.base.as_ptr().wrapping_byte_add(offset);
         // SAFETY: the three ranges lie inside the mapping, do not overlap and are page-aligned; the
         // mapping outlives the process's use of it, as contenders run only while `self` is alive.
         Ok(unsafe { Problem::new(shape, at(a), at(b), at(c)) })
@@ -97,9 +97,8 @@ impl SharedBuffers {
     fn map(file: OwnedFd, bytes: usize) -> io::Result<Self> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice.
-        let base = unsafe {
-            mmap(std::ptr::null_mut(), bytes, protection, MapFlags::SHARED, file.as_fd(), 0)
-        }?;
+        let base =
+            unsafe { mmap(std::ptr::null_mut(), bytes, protection, MapFlags::SHARED, file.as_fd(), 0) }?;
         let base = NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mapped at address zero"))?;
         Ok(Self { file, base, bytes })
     }

@@ -19,7 +19,8 @@ pub fn verify(problem: &Problem, seed: u64) -> Result<(), String> {
     let (a_strides, b_strides) = (shape.a_strides(), shape.b_strides());
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     for _ in 0..2 {
-        let x: Vec<f64> = (0..shape.n).map(|_| f64::from(rng.next_u32()) / f64::from(1_u32 << 31) - 1.0).collect();
+        let x: Vec<f64> =
+            (0..shape.n).map(|_| f64::from(rng.next_u32()) / f64::from(1_u32 << 31) - 1.0).collect();
         // Beside B·x, the sum of squares that scales the tolerance.
         let bx: Vec<(f64, f64)> = (0..shape.k).map(|l| row_times(b, l, b_strides, &x)).collect();
         let (sums, squares): (Vec<f64>, Vec<f64>) = bx.into_iter().unzip();
@@ -33,9 +34,10 @@ pub fn verify(problem: &Problem, seed: u64) -> Result<(), String> {
             let (found, _) = row_times(c, row, (shape.n as isize, 1), &x);
             let tolerance = 16.0 * f64::from(f32::EPSILON) * (norm * shape.k as f64).sqrt() + 1e-30;
             let error = (found - expected).abs();
-            // Written so that NaN fails.
-            if !(error <= tolerance) {
-                return Err(format!("row {row}: C·x is {found}, A·(B·x) is {expected} (tolerance {tolerance:.1e})"));
+            if error.is_nan() || error > tolerance {
+                return Err(format!(
+                    "row {row}: C·x is {found}, A·(B·x) is {expected} (tolerance {tolerance:.1e})"
+                ));
             }
         }
     }
@@ -111,7 +113,9 @@ mod tests {
             let (row, column) = (at / shape.n, at % shape.n);
             let (a, b) = (problem.a_values(), problem.b_values());
             let sum = (0..shape.k)
-                .map(|l| f64::from(rounded(a[row * shape.k + l])) * f64::from(rounded(b[l * shape.n + column])))
+                .map(|l| {
+                    f64::from(rounded(a[row * shape.k + l])) * f64::from(rounded(b[l * shape.n + column]))
+                })
                 .sum::<f64>();
             put(&problem, at, sum as f32);
         }

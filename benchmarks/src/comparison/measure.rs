@@ -46,7 +46,7 @@ pub struct Plan {
 /// A contender in the parent: its process, or why there is none.
 struct Opened {
     entry: &'static Entry,
-    session: Result<Session, Outcome>,
+    session: Result<Session, Box<Outcome>>,
 }
 
 /// A contender that takes part in the rounds of one row.
@@ -78,7 +78,7 @@ pub fn compare(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Report> {
         let open = |entry: &&'static Entry| Opened {
             entry,
             session: Session::start(entry, &start)
-                .map_err(|absent| Outcome::Absent { why: absent.why, remedy: absent.remedy }),
+                .map_err(|absent| Box::new(Outcome::Absent { why: absent.why, remedy: absent.remedy })),
         };
         let mut opened: Vec<Opened> = plan.contenders.iter().map(open).collect();
         for &shape in &plan.shapes {
@@ -107,7 +107,7 @@ fn measure_row(
                 runners.push(runner);
                 None
             }
-            Err(outcome) => Some(outcome),
+            Err(outcome) => Some(*outcome),
         });
         sleep(GAP);
     }
@@ -125,8 +125,8 @@ fn measure_row(
             if outcomes[runner.index].is_none() {
                 match ask(&mut opened[runner.index], &Request::Run(runner.launches)) {
                     Ok(Answer::Ran(seconds)) => runner.seconds.push(seconds),
-                    Ok(other) => outcomes[runner.index] = Some(unexpected(&other)),
-                    Err(broken) => outcomes[runner.index] = Some(broken),
+                    Ok(other) => outcomes[runner.index] = Some(*unexpected(&other)),
+                    Err(broken) => outcomes[runner.index] = Some(*broken),
                 }
                 sleep(GAP);
             }
@@ -163,16 +163,16 @@ fn get_ready(
     shape: Shape,
     buffers: &mut SharedBuffers,
     seed: u64,
-) -> Result<Result<Runner, Outcome>> {
+) -> Result<Result<Runner, Box<Outcome>>> {
     buffers.spoil_result(shape)?;
     let (kernel, flops) = match ask(contender, &Request::Prepare(shape)) {
         Ok(Answer::Prepared { kernel, flops, writes_result }) => {
             if writes_result && let Err(wrong) = verify(&buffers.problem(shape)?, seed) {
-                return Ok(Err(Outcome::Wrong(format!("{kernel}: {wrong}"))));
+                return Ok(Err(Box::new(Outcome::Wrong(format!("{kernel}: {wrong}")))));
             }
             (kernel, flops)
         }
-        Ok(Answer::Unsupported(why)) => return Ok(Err(Outcome::Unsupported(why))),
+        Ok(Answer::Unsupported(why)) => return Ok(Err(Box::new(Outcome::Unsupported(why)))),
         Ok(other) => return Ok(Err(unexpected(&other))),
         Err(outcome) => return Ok(Err(outcome)),
     };
@@ -186,10 +186,10 @@ fn get_ready(
 }
 
 /// Asks a contender; one whose process broke stays broken.
-fn ask(contender: &mut Opened, request: &Request) -> Result<Answer, Outcome> {
+fn ask(contender: &mut Opened, request: &Request) -> Result<Answer, Box<Outcome>> {
     match &mut contender.session {
         Ok(session) => session.ask(request).map_err(|why| {
-            let outcome = Outcome::Broken(why);
+            let outcome = Box::new(Outcome::Broken(why));
             contender.session = Err(outcome.clone());
             outcome
         }),
@@ -197,8 +197,8 @@ fn ask(contender: &mut Opened, request: &Request) -> Result<Answer, Outcome> {
     }
 }
 
-fn unexpected(answer: &Answer) -> Outcome {
-    Outcome::Broken(format!("it answered {answer:?}"))
+fn unexpected(answer: &Answer) -> Box<Outcome> {
+    Box::new(Outcome::Broken(format!("it answered {answer:?}")))
 }
 
 fn measured(runner: Runner) -> Outcome {
@@ -238,7 +238,8 @@ fn relate(row: &mut Row, entries: &[&Entry], reference: Option<&str>) {
     for entry in entries {
         let ratio = reference.as_deref().and_then(|reference| between(row, entry.name, reference));
         let cell = row.cells.iter_mut().find(|cell| cell.contender == entry.name);
-        if let Some(Cell { outcome: Outcome::Measured { gflops, percent_of_ceiling, versus, .. }, .. }) = cell {
+        if let Some(Cell { outcome: Outcome::Measured { gflops, percent_of_ceiling, versus, .. }, .. }) = cell
+        {
             *percent_of_ceiling = ceiling.map(|ceiling| 100.0 * *gflops / ceiling);
             // The ceiling's launches are not products: a ratio of times would mean nothing.
             if entry.role != Role::Ceiling {

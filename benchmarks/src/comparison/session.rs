@@ -46,7 +46,11 @@ impl Session {
         let library = entry.library.map(|file| start.search.find(file)).transpose()?;
         let mut command = Command::new(start.executable);
         command.arg("serve").arg("--contender").arg(entry.name);
-        command.arg("--threads").arg(start.threads.to_string()).arg("--buffers").arg(start.buffers.to_string());
+        command
+            .arg("--threads")
+            .arg(start.threads.to_string())
+            .arg("--buffers")
+            .arg(start.buffers.to_string());
         if let Some(library) = &library {
             command.arg("--library").arg(library);
             // Before the process starts: the loader reads it once. Libraries find their companions.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Outcome, Report, Row};
+use super::{Cell, Outcome, Report, Row};
+use crate::peers::{Role, find};
 
 /// The table of percentages of the ceiling, with `ratios` that of speeds beside the reference, and
 /// below them which kernels were chosen and who is missing.
@@ -11,14 +12,16 @@ pub fn render(report: &Report, ratios: bool) -> String {
         "{}, seed {}\nceiling: GFLOP/s; others: % of it; – no such product, . absent, ! see below\n\n",
         report.processor, report.seed
     );
-    text.push_str(&grid(report, "", |outcome| match outcome {
-        Outcome::Measured { percent_of_ceiling: Some(percent), .. } if *percent < 99.995 => format!("{percent:.1}"),
+    text.push_str(&grid(report, "", |cell| match &cell.outcome {
+        Outcome::Measured { percent_of_ceiling: Some(percent), .. } if !is_ceiling(&cell.contender) => {
+            format!("{percent:.1}")
+        }
         Outcome::Measured { gflops, .. } => format!("{gflops:.0} G"),
         other => mark(other).to_owned(),
     }));
     if ratios {
         text.push_str("\nspeed beside the reference (median of paired ratios, 95 % interval)\n\n");
-        text.push_str(&grid(report, "  ", |outcome| match outcome {
+        text.push_str(&grid(report, "  ", |cell| match &cell.outcome {
             Outcome::Measured { versus: Some(versus), .. } => {
                 let ratio = versus.ratio;
                 format!("{:.2} [{:.2} {:.2}]", ratio.estimate, ratio.low, ratio.high)
@@ -31,6 +34,10 @@ pub fn render(report: &Report, ratios: bool) -> String {
     text
 }
 
+fn is_ceiling(contender: &str) -> bool {
+    find(contender).is_some_and(|entry| entry.role == Role::Ceiling)
+}
+
 fn mark(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Unsupported(_) => "–",
@@ -39,14 +46,14 @@ fn mark(outcome: &Outcome) -> &'static str {
     }
 }
 
-fn grid(report: &Report, gap: &str, show: impl Fn(&Outcome) -> String) -> String {
+fn grid(report: &Report, gap: &str, show: impl Fn(&Cell) -> String) -> String {
     let Some(first) = report.rows.first() else { return String::new() };
     let mut lines = vec![vec!["shape (m x n x k)".to_owned(), "threads".to_owned()]];
     lines[0].extend(first.cells.iter().map(|cell| cell.contender.clone()));
     lines[0].extend(["best peer".to_owned(), "tilewright / best".to_owned()]);
     for row in &report.rows {
         let mut line = vec![row.shape.short(), row.threads.to_string()];
-        line.extend(row.cells.iter().map(|cell| show(&cell.outcome)));
+        line.extend(row.cells.iter().map(&show));
         line.push(row.best_peer.clone().unwrap_or_default());
         line.push(over_best(row));
         lines.push(line);
@@ -104,7 +111,7 @@ fn notes(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::{Cell, Interval};
+    use crate::comparison::Interval;
 
     #[test]
     fn the_table_shows_percentages_marks_and_the_final_ratio() {
@@ -118,7 +125,8 @@ mod tests {
             versus: None,
         };
         let absent = Outcome::Absent { why: "not there".to_owned(), remedy: "install it".to_owned() };
-        let cell = |name: &str, outcome: &Outcome| Cell { contender: name.to_owned(), outcome: outcome.clone() };
+        let cell =
+            |name: &str, outcome: &Outcome| Cell { contender: name.to_owned(), outcome: outcome.clone() };
         let shape = "matmul:m=2,n=3,k=4".parse().unwrap();
         let row = Row {
             shape,

@@ -14,8 +14,22 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 type Sgemm = unsafe extern "C" fn(
-    c_int, c_int, i64, i64, i64, *const f32, *const f32, i64, i64, *const f32, i64, i64, *const f32, *mut f32,
-    i64, i64,
+    c_int,
+    c_int,
+    i64,
+    i64,
+    i64,
+    *const f32,
+    *const f32,
+    i64,
+    i64,
+    *const f32,
+    i64,
+    i64,
+    *const f32,
+    *mut f32,
+    i64,
+    i64,
 );
 
 struct Blis {

@@ -7,16 +7,52 @@ use super::library::Library;
 use super::{Absent, Problem, Unsupported};
 
 type Sgemm = unsafe extern "C" fn(
-    c_int, c_int, c_int, c_int, c_int, c_int, f32, *const f32, c_int, *const f32, c_int, f32, *mut f32, c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    f32,
+    *const f32,
+    c_int,
+    *const f32,
+    c_int,
+    f32,
+    *mut f32,
+    c_int,
 );
 type Sgemv = unsafe extern "C" fn(
-    c_int, c_int, c_int, c_int, f32, *const f32, c_int, *const f32, c_int, f32, *mut f32, c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    f32,
+    *const f32,
+    c_int,
+    *const f32,
+    c_int,
+    f32,
+    *mut f32,
+    c_int,
 );
 type PackSize = unsafe extern "C" fn(c_int, c_int, c_int, c_int) -> usize;
 type Pack =
     unsafe extern "C" fn(c_int, c_int, c_int, c_int, c_int, c_int, f32, *const f32, c_int, *mut c_void);
 type Compute = unsafe extern "C" fn(
-    c_int, c_int, c_int, c_int, c_int, c_int, *const f32, c_int, *const c_void, c_int, f32, *mut f32, c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    *const f32,
+    c_int,
+    *const c_void,
+    c_int,
+    f32,
+    *mut f32,
+    c_int,
 );
 
 const ROW_MAJOR: c_int = 101;
@@ -163,7 +199,21 @@ impl PackedB {
         let packed = self.packed[self.start..].as_ptr().cast();
         // SAFETY: B was packed for exactly this product; A and C are valid for it.
         unsafe {
-            (self.compute)(ROW_MAJOR, ta, PACKED, m, n, k, problem.a(), lda, packed, ldb, 0.0, problem.c(), n);
+            (self.compute)(
+                ROW_MAJOR,
+                ta,
+                PACKED,
+                m,
+                n,
+                k,
+                problem.a(),
+                lda,
+                packed,
+                ldb,
+                0.0,
+                problem.c(),
+                n,
+            );
         }
     }
 }

@@ -1,8 +1,6 @@
 //! What the processor can do at most: fused multiply-adds on registers, on every thread.
 
-use std::arch::x86_64::{
-    __m256, __m512, _mm256_fmadd_ps, _mm256_set1_ps, _mm512_fmadd_ps, _mm512_set1_ps,
-};
+use std::arch::x86_64::{__m256, __m512, _mm256_fmadd_ps, _mm256_set1_ps, _mm512_fmadd_ps, _mm512_set1_ps};
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -3,22 +3,23 @@
 use ::faer::linalg::matmul::matmul;
 use ::faer::{Accum, MatMut, MatRef, Par};
 
-use super::{Absent, Contender, Entry, Problem, Role, Setup, Unsupported};
+use super::{Contender, Entry, Problem, Role, Unsupported};
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "faer", about: "crate faer", role: Role::Peer, library: None, open };
+pub(super) const ENTRY: Entry = Entry {
+    name: "faer",
+    about: "crate faer",
+    role: Role::Peer,
+    library: None,
+    open: |setup| Ok(Box::new(Faer { parallelism: parallelism(setup.threads), problem: None })),
+};
 
 struct Faer {
     parallelism: Par,
     problem: Option<Problem>,
 }
 
-fn open(setup: &Setup) -> Result<Box<dyn Contender>, Absent> {
-    let parallelism = match setup.threads {
-        1 => Par::Seq,
-        threads => Par::rayon(threads),
-    };
-    Ok(Box::new(Faer { parallelism, problem: None }))
+fn parallelism(threads: usize) -> Par {
+    if threads == 1 { Par::Seq } else { Par::rayon(threads) }
 }
 
 impl Contender for Faer {

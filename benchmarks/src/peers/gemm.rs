@@ -2,22 +2,23 @@
 
 use ::gemm::Parallelism;
 
-use super::{Absent, Contender, Entry, Problem, Role, Setup, Unsupported};
+use super::{Contender, Entry, Problem, Role, Unsupported};
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "gemm", about: "crate gemm", role: Role::Peer, library: None, open };
+pub(super) const ENTRY: Entry = Entry {
+    name: "gemm",
+    about: "crate gemm",
+    role: Role::Peer,
+    library: None,
+    open: |setup| Ok(Box::new(Gemm { parallelism: parallelism(setup.threads), problem: None })),
+};
 
 struct Gemm {
     parallelism: Parallelism,
     problem: Option<Problem>,
 }
 
-fn open(setup: &Setup) -> Result<Box<dyn Contender>, Absent> {
-    let parallelism = match setup.threads {
-        1 => Parallelism::None,
-        threads => Parallelism::Rayon(threads),
-    };
-    Ok(Box::new(Gemm { parallelism, problem: None }))
+fn parallelism(threads: usize) -> Parallelism {
+    if threads == 1 { Parallelism::None } else { Parallelism::Rayon(threads) }
 }
 
 impl Contender for Gemm {
@@ -41,7 +42,25 @@ impl Contender for Gemm {
         // SAFETY: `Problem` guarantees operands of these extents and strides; C is not read.
         unsafe {
             ::gemm::gemm(
-                m, n, k, c, 1, row, false, a, ac, ar, b, bc, br, 0.0, 1.0, false, false, false, self.parallelism,
+                m,
+                n,
+                k,
+                c,
+                1,
+                row,
+                false,
+                a,
+                ac,
+                ar,
+                b,
+                bc,
+                br,
+                0.0,
+                1.0,
+                false,
+                false,
+                false,
+                self.parallelism,
             );
         }
     }

@@ -73,14 +73,18 @@ impl Library {
     /// # Safety
     /// `F` must be the function pointer type of the symbol.
     pub(super) unsafe fn function<F: Copy>(&self, names: &[impl AsRef<str>]) -> Result<F, Absent> {
-        names
-            .iter()
+        let symbol = |name: &str| {
             // SAFETY: the caller vouches for the type; the library is never unloaded.
-            .find_map(|name| unsafe { self.handle.get::<F>(name.as_ref().as_bytes()) }.ok().map(|symbol| *symbol))
-            .ok_or_else(|| Absent {
-                why: format!("{} has no {}", self.path.display(), names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" or ")),
-                remedy: "install a newer build".to_owned(),
-            })
+            unsafe { self.handle.get::<F>(name.as_bytes()) }.ok().map(|symbol| *symbol)
+        };
+        names.iter().find_map(|name| symbol(name.as_ref())).ok_or_else(|| Absent {
+            why: format!(
+                "{} has no {}",
+                self.path.display(),
+                names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" or ")
+            ),
+            remedy: "install a newer build".to_owned(),
+        })
     }
 }
 
@@ -100,9 +104,9 @@ fn first_match(folder: &Path, prefixes: &[&str]) -> Option<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
     files.sort();
     let fits = |path: &PathBuf, prefix: &str| {
-        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
-            name.starts_with(prefix) && name.contains(".so") && path.is_file()
-        })
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| name.starts_with(prefix) && name.contains(".so") && path.is_file())
     };
     prefixes.iter().find_map(|prefix| files.iter().find(|path| fits(path, prefix)).cloned())
 }

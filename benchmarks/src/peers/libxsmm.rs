@@ -20,12 +20,33 @@ const SMALL: usize = 64;
 
 type Kernel = unsafe extern "C" fn(*const f32, *const f32, *mut f32);
 type Dispatch = unsafe extern "C" fn(
-    c_int, c_int, c_int, *const c_int, *const c_int, *const c_int, *const f32, *const f32, *const c_int,
+    c_int,
+    c_int,
+    c_int,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const f32,
+    *const f32,
+    *const c_int,
     *const c_int,
 ) -> Option<Kernel>;
 type Tiled = unsafe extern "C" fn(
-    c_int, c_int, *const c_char, *const c_char, *const c_int, *const c_int, *const c_int, *const c_void,
-    *const c_void, *const c_int, *const c_void, *const c_int, *const c_void, *mut c_void, *const c_int,
+    c_int,
+    c_int,
+    *const c_char,
+    *const c_char,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const c_void,
+    *const c_void,
+    *const c_int,
+    *const c_void,
+    *const c_int,
+    *const c_void,
+    *mut c_void,
+    *const c_int,
 );
 
 struct Libxsmm {
@@ -41,7 +62,8 @@ fn open(setup: &Setup) -> Result<Box<dyn Contender>, Absent> {
     // SAFETY: the types are those of libxsmm's header; it is initialised before it is asked.
     unsafe {
         let init: unsafe extern "C" fn() = library.function(&["libxsmm_init"])?;
-        let target: unsafe extern "C" fn() -> *const c_char = library.function(&["libxsmm_get_target_arch"])?;
+        let target: unsafe extern "C" fn() -> *const c_char =
+            library.function(&["libxsmm_get_target_arch"])?;
         init();
         Ok(Box::new(Libxsmm {
             dispatch: library.function(&["libxsmm_smmdispatch"])?,
@@ -67,11 +89,23 @@ impl Contender for Libxsmm {
             let (m, n, k) = (shape.m as c_int, shape.n as c_int, shape.k as c_int);
             let (lda, ldb) = (shape.lda() as c_int, shape.ldb() as c_int);
             // Flag bits: 1 transposes the first operand, which is our B, 2 the second.
-            let flags = c_int::from(shape.layout.b_transposed()) | c_int::from(shape.layout.a_transposed()) << 1;
+            let flags =
+                c_int::from(shape.layout.b_transposed()) | c_int::from(shape.layout.a_transposed()) << 1;
             let no_prefetch = std::ptr::null();
             // SAFETY: all pointers are to live values of the documented types.
             self.kernel = unsafe {
-                (self.dispatch)(n, m, k, &raw const ldb, &raw const lda, &raw const n, &1.0, &0.0, &raw const flags, no_prefetch)
+                (self.dispatch)(
+                    n,
+                    m,
+                    k,
+                    &raw const ldb,
+                    &raw const lda,
+                    &raw const n,
+                    &1.0,
+                    &0.0,
+                    &raw const flags,
+                    no_prefetch,
+                )
             };
         }
         Ok(())
@@ -96,8 +130,21 @@ impl Contender for Libxsmm {
         // SAFETY: the documented types; `Problem` guarantees the operands.
         unsafe {
             (self.tiled)(
-                F32, F32, &raw const tb, &raw const ta, &raw const n, &raw const m, &raw const k, alpha, b,
-                &raw const ldb, a, &raw const lda, beta, c, &raw const n,
+                F32,
+                F32,
+                &raw const tb,
+                &raw const ta,
+                &raw const n,
+                &raw const m,
+                &raw const k,
+                alpha,
+                b,
+                &raw const ldb,
+                a,
+                &raw const lda,
+                beta,
+                c,
+                &raw const n,
             );
         }
     }

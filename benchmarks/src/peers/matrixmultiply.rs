@@ -1,16 +1,17 @@
 //! The crate `matrixmultiply`, whose threads are set by `MATMUL_NUM_THREADS`.
 
-use super::{Absent, Contender, Entry, Problem, Role, Setup, Unsupported};
+use super::{Contender, Entry, Problem, Role, Unsupported};
 
-pub(super) const ENTRY: Entry =
-    Entry { name: "matrixmultiply", about: "crate matrixmultiply", role: Role::Peer, library: None, open };
+pub(super) const ENTRY: Entry = Entry {
+    name: "matrixmultiply",
+    about: "crate matrixmultiply",
+    role: Role::Peer,
+    library: None,
+    open: |_| Ok(Box::new(MatrixMultiply { problem: None })),
+};
 
 struct MatrixMultiply {
     problem: Option<Problem>,
-}
-
-fn open(_: &Setup) -> Result<Box<dyn Contender>, Absent> {
-    Ok(Box::new(MatrixMultiply { problem: None }))
 }
 
 impl Contender for MatrixMultiply {

@@ -48,7 +48,18 @@ pub(super) const JIT: Entry = Entry {
 };
 
 type Create = unsafe extern "C" fn(
-    *mut *mut c_void, c_int, c_int, c_int, c_int, c_int, c_int, f32, c_int, c_int, f32, c_int,
+    *mut *mut c_void,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    f32,
+    c_int,
+    c_int,
+    f32,
+    c_int,
 ) -> c_int;
 type Kernel = unsafe extern "C" fn(*mut c_void, *const f32, *const f32, *mut f32);
 
@@ -93,7 +104,7 @@ fn open(
     }
     let version = String::from_utf8_lossy(&version);
     let version = version.split("Product").next().unwrap_or_default();
-    let version = version.trim_matches(['\0', ' ']).replace("Intel(R) oneAPI Math Kernel Library", "oneMKL");
+    let version = version.trim_matches(['\0', ' ', '-']).replace("Intel(R) oneAPI Math Kernel Library", "oneMKL");
     Ok(Box::new(Mkl { call: load(&library)?, version }))
 }
 
@@ -131,7 +142,8 @@ impl Jit {
         const ROW_MAJOR: c_int = 101;
         let shape = problem.shape();
         let transposition = |transposed: bool| if transposed { 112 } else { 111 };
-        let (ta, tb) = (transposition(shape.layout.a_transposed()), transposition(shape.layout.b_transposed()));
+        let (ta, tb) =
+            (transposition(shape.layout.a_transposed()), transposition(shape.layout.b_transposed()));
         let (m, n, k) = (shape.m as c_int, shape.n as c_int, shape.k as c_int);
         let (lda, ldb) = (shape.lda() as c_int, shape.ldb() as c_int);
         let mut jitter = std::ptr::null_mut();

@@ -13,6 +13,7 @@ mod libxsmm;
 mod matrixmultiply;
 mod mkl;
 mod onednn;
+mod onednn_sgemm;
 mod openblas;
 mod problem;
 mod tilewright;
@@ -108,7 +109,7 @@ pub const CONTENDERS: &[Entry] = &[
     aocl::PACKED,
     onednn::ENTRY,
     onednn::PACKED,
-    onednn::LATEST,
+    onednn_sgemm::ENTRY,
     mkl::ENTRY,
     mkl::PACKED,
     mkl::JIT,

@@ -1,8 +1,8 @@
 //! oneDNN (3.x): its matmul primitive, with B as it is stored or reordered once to the layout that
-//! the primitive likes best; and `dnnl_sgemm` of the vendor's newest build.
+//! the primitive likes best.
 //!
-//! The newest build schedules primitives over SYCL and finds no CPU device without an `OpenCL` run
-//! time; its plain call needs none. The build with an OpenMP pool serves the primitives.
+//! This needs a build with an OpenMP pool: the vendor's newest schedules primitives over SYCL (see
+//! the contender `onednn-sgemm`).
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
@@ -26,14 +26,6 @@ pub(super) const PACKED: Entry = Entry {
     role: Role::PackedPeer,
     library: Some(LIBRARY),
     open: |setup| open_primitive(setup, true),
-};
-
-pub(super) const LATEST: Entry = Entry {
-    name: "onednn-sgemm",
-    about: "oneDNN's newest build, dnnl_sgemm",
-    role: Role::Peer,
-    library: Some(&LibraryFile { folder: "onednn-latest", prefixes: &["libdnnl.so.3"], system: false }),
-    open: open_sgemm,
 };
 
 /// A handle of the library: engine, stream, memory, descriptor or primitive.
@@ -66,7 +58,8 @@ const QUERY_WEIGHTS: c_int = 131;
 /// Asks the library to allocate the memory of an object itself.
 const ALLOCATE: Handle = usize::MAX as Handle;
 
-fn introduce(library: &Library) -> Result<String, Absent> {
+/// Version and instruction set.
+pub(super) fn introduce(library: &Library) -> Result<String, Absent> {
     // SAFETY: the types are those of oneDNN's header.
     unsafe {
         let version: unsafe extern "C" fn() -> *const Version = library.function(&["dnnl_version"])?;
@@ -166,7 +159,9 @@ impl Primitive {
     fn layout(&self, extents: [usize; 2], strides: (isize, isize)) -> Result<Handle, Unsupported> {
         let (extents, strides) = (extents.map(|extent| extent as i64), [strides.0 as i64, strides.1 as i64]);
         // SAFETY: two extents and two strides, copied by the call.
-        created("layout", |out| unsafe { (self.api.strided)(out, 2, extents.as_ptr(), F32, strides.as_ptr()) })
+        created("layout", |out| unsafe {
+            (self.api.strided)(out, 2, extents.as_ptr(), F32, strides.as_ptr())
+        })
     }
 
     fn memory(&self, layout: Handle, data: Handle) -> Result<Handle, Unsupported> {
@@ -189,9 +184,8 @@ impl Primitive {
         let target = self.memory(wanted, ALLOCATE)?;
         // SAFETY: live layouts on one engine, and the description made from them.
         let primitive = unsafe {
-            let description = created("reorder", |out| {
-                (api.reorder)(out, stored, engine, wanted, engine, null_mut())
-            })?;
+            let description =
+                created("reorder", |out| (api.reorder)(out, stored, engine, wanted, engine, null_mut()))?;
             created("reorder", |out| (api.primitive)(out, description))?
         };
         self.execute(
@@ -253,45 +247,5 @@ impl Contender for Primitive {
         if let Some((primitive, arguments)) = &self.prepared {
             self.execute(*primitive, arguments);
         }
-    }
-}
-
-type SgemmCall = unsafe extern "C" fn(
-    c_char, c_char, i64, i64, i64, f32, *const f32, i64, *const f32, i64, f32, *mut f32, i64,
-) -> Status;
-
-struct Sgemm {
-    call: SgemmCall,
-    introduction: String,
-    problem: Option<Problem>,
-}
-
-fn open_sgemm(setup: &Setup) -> Result<Box<dyn Contender>, Absent> {
-    let library = Library::open(setup.library.as_deref())?;
-    let introduction = introduce(&library)?;
-    // SAFETY: the type is that of oneDNN's header. Its pool takes as many threads as the process may use.
-    let call = unsafe { library.function(&["dnnl_sgemm"]) }?;
-    Ok(Box::new(Sgemm { call, introduction, problem: None }))
-}
-
-impl Contender for Sgemm {
-    fn describe_kernel(&self) -> String {
-        format!("{}, dnnl_sgemm", self.introduction)
-    }
-
-    fn prepare(&mut self, problem: Problem) -> Result<(), Unsupported> {
-        self.problem = Some(problem);
-        Ok(())
-    }
-
-    fn run(&mut self) {
-        let Some(problem) = self.problem else { return };
-        let shape = problem.shape();
-        let letter = |transposed: bool| if transposed { b'T' as c_char } else { b'N' as c_char };
-        let (ta, tb) = (letter(shape.layout.a_transposed()), letter(shape.layout.b_transposed()));
-        let (m, n, k) = (shape.m as i64, shape.n as i64, shape.k as i64);
-        let (lda, ldb) = (shape.lda() as i64, shape.ldb() as i64);
-        // SAFETY: row-major operands that `Problem` guarantees.
-        unsafe { (self.call)(ta, tb, m, n, k, 1.0, problem.a(), lda, problem.b(), ldb, 0.0, problem.c(), n) };
     }
 }

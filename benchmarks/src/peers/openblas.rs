@@ -1,4 +1,4 @@
-//! OpenBLAS, through its C interface.
+//! `OpenBLAS`, through its C interface.
 //!
 //! Its environment (`OPENBLAS_CORETYPE` and others) can force an old kernel; contenders are started
 //! without any such variable.

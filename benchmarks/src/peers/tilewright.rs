@@ -6,9 +6,9 @@
 //! `problem.a()`, `problem.b()` and `problem.c()`. A shape without a kernel is [`Unsupported`],
 //! which the table shows as `–`.
 
-use super::{Absent, Contender, Entry, Role, Setup};
 #[expect(unused_imports, reason = "named by the documentation above")]
 use super::Unsupported;
+use super::{Absent, Contender, Entry, Role, Setup};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "tilewright",
