@@ -152,14 +152,14 @@ const REMEDY: &str = "correct it, or start a new campaign in another folder";
 /// Line (from 1) and key that a parser's complaint is about.
 fn locate(text: &str, span: Option<std::ops::Range<usize>>, message: &str) -> (usize, String) {
     let start = span.map_or(0, |span| span.start.min(text.len()));
-    let line = text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count();
+    let line = text.as_bytes()[..start].split(|&byte| byte == b'\n').count();
     // A missing or unknown key stands in the message between backquotes; any other is on the line.
     let quoted = message.contains("field").then(|| message.split('`').nth(1).map(str::to_owned)).flatten();
     let on_line = || {
-        let line = text.lines().nth(line).unwrap_or_default();
+        let line = text.lines().nth(line - 1).unwrap_or_default();
         line.split_once('=').map_or(line, |(key, _)| key).trim().to_owned()
     };
-    (line + 1, quoted.unwrap_or_else(on_line))
+    (line, quoted.unwrap_or_else(on_line))
 }
 
 #[cfg(test)]

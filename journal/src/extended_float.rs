@@ -12,6 +12,7 @@ enum Written {
     Word(String),
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() || !serializer.is_human_readable() {
         serializer.serialize_f64(*value)

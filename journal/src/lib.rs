@@ -18,6 +18,7 @@ mod damage;
 mod error;
 mod event;
 mod extended_float;
+mod finite;
 mod frame;
 mod host;
 mod measurement;

@@ -2,10 +2,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use tilewright_stats::Evidence;
-
 use crate::repair::{lock, open_locked, repair_locked};
-use crate::{Event, JournalError, Repair, frame};
+use crate::{Event, JournalError, Repair, finite, frame};
 
 /// Appends events to a journal, which it holds for itself.
 ///
@@ -97,7 +95,7 @@ impl<M: Medium> JournalWriter<M> {
     /// # Errors
     /// When the event has a number that JSON cannot hold, or the medium refuses; a full one is told apart.
     pub fn append(&mut self, event: &Event) -> Result<u64, JournalError> {
-        check(event)?;
+        finite::check(event)?;
         let line = frame::encode(self.number, event)?;
         self.clean()?;
         if let Err(error) = self.medium.append(&line) {
@@ -130,29 +128,5 @@ impl<M: Medium> JournalWriter<M> {
             self.dirty = false;
         }
         Ok(())
-    }
-}
-
-/// Refuses raw times that would be read back as something else: JSON writes NaN and infinity as `null`.
-fn check(event: &Event) -> Result<(), JournalError> {
-    let evidence = match event {
-        Event::TrialFinished(finished) => &finished.trial.evidence,
-        Event::SelfComparison(comparison) => &comparison.evidence,
-        Event::Confirmation(confirmation) => &confirmation.evidence,
-        _ => return Ok(()),
-    };
-    let finite = match evidence {
-        Evidence::Pairs { incumbent, candidate } | Evidence::Samples { incumbent, candidate } => {
-            incumbent.iter().chain(candidate).all(|time| time.is_finite())
-        }
-        Evidence::Exact { incumbent, candidate } => incumbent.is_finite() && candidate.is_finite(),
-        Evidence::Failure { .. } => true,
-    };
-    if finite {
-        Ok(())
-    } else {
-        Err(JournalError::Unwritable {
-            problem: "evidence holds a time that is not a finite number".to_owned(),
-        })
     }
 }

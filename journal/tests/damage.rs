@@ -1,4 +1,5 @@
 //! Whatever happens to the bytes of a journal, only the lines hit are lost, and they are named.
+#![expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,7 +90,7 @@ fn write(folder: &Path) -> (PathBuf, Vec<u8>) {
 
 /// Line (from 1) in which a byte lies, its line end included.
 fn line_of(bytes: &[u8], at: usize) -> u64 {
-    1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count() as u64
+    bytes[..at].split(|&byte| byte == b'\n').count() as u64
 }
 
 fn assert_intact(journal: &Journal, except: &[u64]) {
@@ -232,9 +233,18 @@ fn a_device_that_is_always_full_is_an_error_of_its_own_kind() {
 fn a_time_that_json_cannot_hold_is_refused() {
     let mut disk = Disk { content: Vec::new(), room: 10_000 };
     let mut writer = JournalWriter::on(Path::new("journal.jsonl"), &mut disk);
-    let pairs = Evidence::Pairs { incumbent: vec![1.0], candidate: vec![f64::NAN] };
-    let event = trial(0, Ok(Measurement::predicted(1.0)), pairs);
-    assert!(matches!(writer.append(&event), Err(JournalError::Unwritable { .. })));
+    let pairs = |time| Evidence::Pairs { incumbent: vec![1.0], candidate: vec![time] };
+    let infinite = Measurement { p99_ns: Some(f64::INFINITY), ..Measurement::predicted(1.0) };
+    for (event, part) in [
+        (trial(0, Ok(Measurement::predicted(1.0)), pairs(f64::NAN)), "evidence"),
+        (trial(0, Ok(infinite), pairs(1.0)), "measurement"),
+    ] {
+        let error = writer.append(&event).unwrap_err();
+        assert!(
+            matches!(error, JournalError::Unwritable { .. }) && error.to_string().contains(part),
+            "{error}"
+        );
+    }
     drop(writer);
     assert!(disk.content.is_empty());
 }
