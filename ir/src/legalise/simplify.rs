@@ -1,5 +1,7 @@
 //! Peels rests, inlines loops of one iteration, and drops what always or never holds.
 
+use std::borrow::Cow;
+
 use super::substitute::substitute;
 use crate::affine::{Affine, Bound, Constraint, Index};
 use crate::limits::{Illegal, Limits};
@@ -114,16 +116,21 @@ impl Simplifier<'_> {
         result: &mut Vec<Statement>,
     ) -> Result<(), Illegal> {
         let iterations = length(&dimension).map(|length| (length as u64).div_ceil(dimension.step));
-        if iterations == Some(1)
-            && repeated.over.is_none()
-            && let Some(start) = dimension.start.as_affine()
-        {
-            let body = substitute(&repeated.body, dimension.variable, start);
-            result.extend(self.body(&body)?);
-            return Ok(());
-        }
+        // Inside a single iteration the variable is known, also where the iteration is dealt to one instance:
+        // the rest of a thread's share is peeled by it.
+        let body = match dimension.start.as_affine() {
+            Some(start) if iterations == Some(1) => {
+                let body = substitute(&repeated.body, dimension.variable, start);
+                if repeated.over.is_none() {
+                    result.extend(self.body(&body)?);
+                    return Ok(());
+                }
+                Cow::Owned(body)
+            }
+            _ => Cow::Borrowed(&repeated.body),
+        };
         self.ranges.push_loop(&dimension);
-        let body = self.body(&repeated.body);
+        let body = self.body(&body);
         self.ranges.pop();
         let body = body?;
         if body.is_empty() {
