@@ -78,7 +78,7 @@ mod tests {
     use tilewright_codegen::EntryPoint;
 
     use super::*;
-    use crate::testing::{artifact, signal_of_child};
+    use crate::testing::{Ended, artifact, child};
 
     #[test]
     fn runs_the_entry_that_was_asked_for() {
@@ -112,21 +112,21 @@ mod tests {
 
     #[test]
     fn code_cannot_be_overwritten() {
-        let died_of = signal_of_child("executable::tests::code_cannot_be_overwritten", || {
+        let ended = child("executable::tests::code_cannot_be_overwritten", "-", |_| {
             let code = ExecutableCode::load(&artifact(vec![0xC3], 1, 0)).unwrap();
             // SAFETY: none: this is the fault under test, in a process of its own.
             unsafe { code.address().cast_mut().write_volatile(0x90) };
         });
-        assert_eq!(died_of, Some(rustix::process::Signal::SEGV.as_raw()));
+        assert_eq!(ended, Ended::By(rustix::process::Signal::SEGV));
     }
 
     #[test]
     fn running_off_the_end_traps() {
-        let died_of = signal_of_child("executable::tests::running_off_the_end_traps", || {
+        let ended = child("executable::tests::running_off_the_end_traps", "-", |_| {
             let code = ExecutableCode::load(&artifact(vec![0x90], 1, 0)).unwrap();
             // SAFETY: none: this is the trap under test, in a process of its own.
             unsafe { code.entry("run").unwrap()(&crate::testing::no_arguments()) };
         });
-        assert_eq!(died_of, Some(rustix::process::Signal::TRAP.as_raw()));
+        assert_eq!(ended, Ended::By(rustix::process::Signal::TRAP));
     }
 }

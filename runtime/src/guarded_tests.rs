@@ -1,9 +1,9 @@
 //! Guard pages fault, margins tell, alignment holds.
 
 use super::*;
-use crate::testing::signal_of_child;
+use crate::testing::{Ended, child};
 
-const SEGV: Option<i32> = Some(rustix::process::Signal::SEGV.as_raw());
+const SEGV: Ended = Ended::By(rustix::process::Signal::SEGV);
 
 /// Stores one byte at this distance from the start of the data.
 fn poke(buffer: &GuardedBuffer, offset: isize) {
@@ -44,56 +44,56 @@ fn refuses_impossible_wishes() {
 
 #[test]
 fn overrun_by_one_element_faults() {
-    let died_of = signal_of_child("guarded::tests::overrun_by_one_element_faults", || {
+    let ended = child("guarded::tests::overrun_by_one_element_faults", "-", |_| {
         let buffer = GuardedBuffer::new(&BufferSpec::new(100, Placement::AgainstEnd).aligned(4)).unwrap();
         poke(&buffer, 99);
         poke(&buffer, 100);
     });
-    assert_eq!(died_of, SEGV);
+    assert_eq!(ended, SEGV);
 }
 
 #[test]
 fn the_last_element_itself_does_not_fault() {
-    let died_of = signal_of_child("guarded::tests::the_last_element_itself_does_not_fault", || {
+    let ended = child("guarded::tests::the_last_element_itself_does_not_fault", "-", |_| {
         let buffer = GuardedBuffer::new(&BufferSpec::new(100, Placement::AgainstEnd).aligned(4)).unwrap();
         poke(&buffer, 0);
         poke(&buffer, 99);
     });
-    assert_eq!(died_of, None);
+    assert_eq!(ended, Ended::Completed);
 }
 
 #[test]
 fn underrun_faults() {
-    let died_of = signal_of_child("guarded::tests::underrun_faults", || {
+    let ended = child("guarded::tests::underrun_faults", "-", |_| {
         let buffer = GuardedBuffer::new(&BufferSpec::new(100, Placement::AgainstStart)).unwrap();
         poke(&buffer, 0);
         poke(&buffer, -1);
     });
-    assert_eq!(died_of, SEGV);
+    assert_eq!(ended, SEGV);
 }
 
 #[test]
 fn overrun_of_a_large_buffer_faults() {
-    let died_of = signal_of_child("guarded::tests::overrun_of_a_large_buffer_faults", || {
+    let ended = child("guarded::tests::overrun_of_a_large_buffer_faults", "-", |_| {
         let bytes = 2 * HUGE_PAGE + 4;
         let buffer =
             GuardedBuffer::new(&BufferSpec::new(bytes, Placement::AgainstEnd).aligned(4).huge()).unwrap();
         poke(&buffer, bytes as isize - 1);
         poke(&buffer, bytes as isize);
     });
-    assert_eq!(died_of, SEGV);
+    assert_eq!(ended, SEGV);
 }
 
 #[test]
 fn storing_to_read_only_data_faults() {
-    let died_of = signal_of_child("guarded::tests::storing_to_read_only_data_faults", || {
+    let ended = child("guarded::tests::storing_to_read_only_data_faults", "-", |_| {
         let mut buffer = GuardedBuffer::new(&BufferSpec::new(100, Placement::AgainstEnd)).unwrap();
         buffer.set_access(Access::ReadOnly).unwrap();
         assert!(buffer.bytes_mut().is_none());
         assert_eq!(buffer.bytes()[5], 0xA5);
         poke(&buffer, 5);
     });
-    assert_eq!(died_of, SEGV);
+    assert_eq!(ended, SEGV);
 }
 
 #[test]

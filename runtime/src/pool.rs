@@ -164,6 +164,7 @@ impl Pool {
                 let serves = pinned.is_ok();
                 // The pool may be gone already after another worker's error.
                 let _ = ready.send(pinned);
+                drop(ready);
                 if serves {
                     shared.serve(worker);
                 }

@@ -180,7 +180,9 @@ fn pools_of_several_threads_do_not_disturb_each_other() {
             })
         })
         .collect();
-    users.into_iter().for_each(|user| user.join().unwrap());
+    for user in users {
+        user.join().unwrap();
+    }
 }
 
 #[test]

@@ -144,11 +144,9 @@ impl SharedBuffer {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::ExitStatusExt;
-
     use super::*;
     use crate::guarded::Placement;
-    use crate::testing::child;
+    use crate::testing::{Ended, child};
 
     fn spec() -> BufferSpec {
         BufferSpec::new(5000, Placement::AgainstEnd).aligned(4)
@@ -173,7 +171,7 @@ mod tests {
             assert_eq!((bytes[0], bytes[4999]), (0xA5, 42));
             bytes[0] = 43;
         });
-        assert!(ended.success());
+        assert_eq!(ended, Ended::Completed);
         // SAFETY: the child has ended.
         unsafe {
             assert_eq!(buffer.bytes()[0], 43);
@@ -190,7 +188,7 @@ mod tests {
             // SAFETY: none: this is the fault under test, in a process of its own.
             unsafe { buffer.as_ptr().wrapping_add(5000).write_volatile(1) };
         });
-        assert_eq!(ended.signal(), Some(rustix::process::Signal::SEGV.as_raw()));
+        assert_eq!(ended, Ended::By(rustix::process::Signal::SEGV));
     }
 
     #[test]
@@ -202,7 +200,7 @@ mod tests {
             // SAFETY: none: this is the fault under test, in a process of its own.
             unsafe { buffer.as_ptr().write_volatile(1) };
         });
-        assert_eq!(ended.signal(), Some(rustix::process::Signal::SEGV.as_raw()));
+        assert_eq!(ended, Ended::By(rustix::process::Signal::SEGV));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::ptr;
 
+use rustix::process::Signal;
 use tilewright_codegen::{Artifact, EntryPoint, KernelArguments};
 
 /// Tells a re-run of the test binary that it is the child.
@@ -27,25 +28,39 @@ pub(crate) fn no_arguments() -> KernelArguments {
     }
 }
 
-/// Runs `body` in a re-run of this test in a child process, and returns how the child ended.
+/// How a child process ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The body ran to its end.
+    Completed,
+    /// A signal ended it.
+    By(Signal),
+    /// Anything else, such as a failed assertion, or a child that never got to the body.
+    Otherwise(ExitStatus),
+}
+
+/// Exit status of a child whose body ran to its end; no status that the test harness would give.
+const COMPLETED: i32 = 77;
+
+/// Runs `body` in a re-run of this test in a child process, confined so that a crash leaves no core.
 ///
 /// The test named must be the caller. `argument` reaches the child's `body`.
-pub(crate) fn child(test: &str, argument: &str, body: impl FnOnce(&str)) -> ExitStatus {
+pub(crate) fn child(test: &str, argument: &str, body: impl FnOnce(&str)) -> Ended {
     if let Ok(argument) = std::env::var(CHILD) {
         crate::sandbox::confine(&crate::sandbox::Limits { file_bytes: None, ..Default::default() });
         body(&argument);
-        std::process::exit(0);
+        std::process::exit(COMPLETED);
     }
-    Command::new(std::env::current_exe().unwrap())
+    let ended = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--test-threads=1", "--nocapture"])
         .env(CHILD, argument)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
-        .unwrap()
-}
-
-/// As [`child`]: the signal that ended the child, if one did.
-pub(crate) fn signal_of_child(test: &str, body: impl FnOnce()) -> Option<i32> {
-    child(test, "-", |_| body()).signal()
+        .unwrap();
+    match (ended.code(), ended.signal().and_then(Signal::from_named_raw)) {
+        (Some(COMPLETED), _) => Ended::Completed,
+        (_, Some(signal)) => Ended::By(signal),
+        _ => Ended::Otherwise(ended),
+    }
 }
