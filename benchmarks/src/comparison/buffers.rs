@@ -14,6 +14,7 @@ use crate::peers::Problem;
 
 /// Each operand begins on a page, so that no contender depends on its neighbour's end.
 const PAGE: usize = 4096;
+const SPOILT: f32 = 1e30;
 
 /// A, B and C of one shape at a time, in a mapping shared between processes.
 pub struct SharedBuffers {
@@ -67,7 +68,7 @@ impl SharedBuffers {
         Ok(unsafe { Problem::new(shape, at(a), at(b), at(c)) })
     }
 
-    /// Fills A and B with seeded values in [-1, 1) and C with NaN, which no right answer leaves.
+    /// Fills A and B with seeded values in [-1, 1) and spoils C.
     ///
     /// # Errors
     /// When the buffers were not created for so large a shape.
@@ -83,14 +84,15 @@ impl SharedBuffers {
         self.spoil_result(shape)
     }
 
-    /// Fills C with NaN.
+    /// Fills C with a value far above any result. It is finite, since some peers multiply what they
+    /// find by zero.
     ///
     /// # Errors
     /// When the buffers were not created for so large a shape.
     pub fn spoil_result(&mut self, shape: Shape) -> io::Result<()> {
         let problem = self.problem(shape)?;
         // SAFETY: as in `fill`.
-        unsafe { std::slice::from_raw_parts_mut(problem.c(), shape.m * shape.n) }.fill(f32::NAN);
+        unsafe { std::slice::from_raw_parts_mut(problem.c(), shape.m * shape.n) }.fill(SPOILT);
         Ok(())
     }
 

@@ -1,5 +1,8 @@
 //! libxsmm: a kernel generated for small shapes, its tiled product above that.
 //!
+//! What it has no kernel for (remainders of the tiled product, some transpositions) it hands to a
+//! BLAS library; without one linked it computes nothing, and this contender says so.
+//!
 //! It is column-major, so the row-major product `C = A·B` is asked for as `Cᵀ = Bᵀ·Aᵀ`.
 
 use std::ffi::{c_char, c_int, c_void};
@@ -108,7 +111,7 @@ impl Contender for Libxsmm {
                 )
             };
         }
-        Ok(())
+        self.refuse_what_is_left_to_blas(problem)
     }
 
     fn run(&mut self) {
@@ -147,5 +150,22 @@ impl Contender for Libxsmm {
                 &raw const n,
             );
         }
+    }
+}
+
+impl Libxsmm {
+    /// Multiplies once and looks for elements that were not written.
+    fn refuse_what_is_left_to_blas(&mut self, problem: Problem) -> Result<(), Unsupported> {
+        const UNTOUCHED: f32 = f32::MAX;
+        let shape = problem.shape();
+        // SAFETY: `Problem` guarantees C; no other reference to it is alive.
+        unsafe { std::slice::from_raw_parts_mut(problem.c(), shape.m * shape.n) }.fill(UNTOUCHED);
+        self.run();
+        if problem.c_values().contains(&UNTOUCHED) {
+            return Err(Unsupported(
+                "leaves some shapes to a BLAS library, which is another peer".to_owned(),
+            ));
+        }
+        Ok(())
     }
 }

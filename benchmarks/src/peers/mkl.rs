@@ -104,7 +104,8 @@ fn open(
     }
     let version = String::from_utf8_lossy(&version);
     let version = version.split("Product").next().unwrap_or_default();
-    let version = version.trim_matches(['\0', ' ', '-']).replace("Intel(R) oneAPI Math Kernel Library", "oneMKL");
+    let version =
+        version.trim_matches(['\0', ' ', '-']).replace("Intel(R) oneAPI Math Kernel Library", "oneMKL");
     Ok(Box::new(Mkl { call: load(&library)?, version }))
 }
 
