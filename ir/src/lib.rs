@@ -11,6 +11,7 @@ pub mod computation;
 mod constructors;
 mod data_type;
 pub mod expression;
+mod interpret;
 mod key;
 mod legalise;
 mod limits;
@@ -27,6 +28,7 @@ pub mod workspace;
 
 pub use builder::ProgramBuilder;
 pub use data_type::{Block, DATA_TYPES, DataType, UnknownDataType};
+pub use interpret::{Action, InterpretError, PersistentStore, TensorData, interpret};
 pub use key::{CacheState, WorkloadKey};
 pub use legalise::legalise;
 pub use limits::{Illegal, Limits, MemoryLevel};
