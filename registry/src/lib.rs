@@ -1,1 +1,42 @@
-//! Tilewright: registry.
+//! Accepted kernels, found again by what they compute, where, and under which conditions.
+//!
+//! A registry is a folder that any number of processes may read while one writes:
+//!
+//! | file | holds |
+//! |---|---|
+//! | `audit.jsonl` | every publication, import and retraction, in order; each line bears the hash of the one before |
+//! | `records/<sha256>.json` | a judged kernel with its raw samples; named after its own bytes, never changed |
+//! | `artifacts/<sha256>.bin` | machine code; likewise |
+//!
+//! The audit log decides: a record counts once its line is there. What [`Registry`] keeps in memory is a cache
+//! of the log. A damaged record or line is named by [`Registry::verify_chain`], and all others stay usable.
+//!
+//! The chain shows damage and careless editing. Somebody who rewrites the whole folder can also rewrite the
+//! chain; whoever fears that keeps [`Report::head`] elsewhere.
+//!
+//! Reading a record runs the gate again on its samples ([`tilewright_stats::Judged::reread`]). Only records
+//! measured in pairs are ever found by [`Registry::lookup`]; simulated and recorded ones can be listed.
+#![forbid(unsafe_code)]
+
+mod archive;
+mod audit;
+mod digest;
+mod error;
+mod kernel;
+mod record;
+mod registry;
+mod standing;
+mod store;
+mod verify;
+
+pub use archive::{Exported, Imported};
+pub use audit::{Action, AuditEntry};
+pub use digest::{Digest, ParseDigestError};
+pub use error::{Refusal, RegistryError};
+pub use kernel::{
+    ArtifactFacts, CeilingFacts, EntryOffset, Incumbent, Kernel, Origin, Timing, VerificationFacts,
+};
+pub use record::{RECORD_VERSION, Record};
+pub use registry::Registry;
+pub use standing::{Listed, Standing};
+pub use verify::{Problem, Report};

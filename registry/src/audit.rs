@@ -1,0 +1,159 @@
+//! The audit log. One line: `{"hash":"<sha256 of the entry's bytes>","entry":{…}}`; the entry holds the hash
+//! of the line before, so that no line can be changed, removed or inserted without the next one showing it.
+
+use serde::{Deserialize, Serialize};
+use tilewright_stats::EvidenceKind;
+
+use crate::Digest;
+
+/// One line of the audit log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditEntry {
+    /// Number of the line, from 1.
+    pub sequence: u64,
+    /// Hash of the line before; [`Digest::NONE`] for the first.
+    pub previous: Digest,
+    /// When, civil date and time with offset, RFC 3339, as the caller gave it.
+    pub at: String,
+    /// What was done.
+    pub action: Action,
+}
+
+/// What was done to a registry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// A kernel found here was accepted, and replaces the record in force for its key.
+    Published {
+        /// Its record.
+        record: Digest,
+        /// Its key as text.
+        key: String,
+        /// Where its times come from.
+        kind: EvidenceKind,
+    },
+    /// A record came from an archive; it is in force only while there is no other for its key.
+    Imported {
+        /// The record.
+        record: Digest,
+        /// Its key as text.
+        key: String,
+        /// Where its times come from.
+        kind: EvidenceKind,
+        /// The archive.
+        from: String,
+    },
+    /// A record is no longer to be used.
+    Retracted {
+        /// The record.
+        record: Digest,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What was found in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Line in the file, from 1.
+    pub(crate) number: u64,
+    /// The entry and its hash, or what is wrong with the line.
+    pub(crate) content: Result<(AuditEntry, Digest), String>,
+}
+
+/// A log as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Log {
+    /// Whole lines.
+    pub(crate) lines: Vec<Line>,
+    /// Bytes of whole lines.
+    pub(crate) whole_bytes: u64,
+    /// Bytes behind the last whole line: of an entry being written, or never finished.
+    pub(crate) unfinished_bytes: u64,
+}
+
+const HASH: &[u8] = b"{\"hash\":\"";
+const ENTRY: &[u8] = b"\",\"entry\":";
+
+impl AuditEntry {
+    /// The line of this entry, its end included.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let body = serde_json::to_string(self).expect("invariant: strings and integers always serialise");
+        format!("{{\"hash\":\"{}\",\"entry\":{body}}}\n", Digest::of(body.as_bytes())).into_bytes()
+    }
+
+    fn decode(line: &[u8]) -> Result<(Self, Digest), String> {
+        let form = || "not an audit entry".to_owned();
+        let rest = line.strip_prefix(HASH).ok_or_else(form)?;
+        let (hash, rest) = rest.split_at_checked(64).ok_or_else(form)?;
+        let body = rest.strip_prefix(ENTRY).and_then(|rest| rest.strip_suffix(b"}")).ok_or_else(form)?;
+        let hash: Digest =
+            std::str::from_utf8(hash).ok().and_then(|hash| hash.parse().ok()).ok_or_else(form)?;
+        if Digest::of(body) != hash {
+            return Err("changed since it was written".to_owned());
+        }
+        let entry = serde_json::from_slice(body).map_err(|error| format!("not understood: {error}"))?;
+        Ok((entry, hash))
+    }
+}
+
+impl Log {
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
+        let mut log = Self::default();
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let Some(line) = line.strip_suffix(b"\n") else {
+                log.unfinished_bytes = line.len() as u64;
+                break;
+            };
+            log.whole_bytes += line.len() as u64 + 1;
+            let number = log.lines.len() as u64 + 1;
+            log.lines.push(Line { number, content: AuditEntry::decode(line) });
+        }
+        log
+    }
+
+    /// Entries that are intact by themselves, in order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &AuditEntry> {
+        self.lines.iter().filter_map(|line| line.content.as_ref().ok()).map(|(entry, _)| entry)
+    }
+
+    /// Hash of the last line that has a readable one.
+    pub(crate) fn head(&self) -> Digest {
+        let last = self.lines.iter().rev().find_map(|line| line.content.as_ref().ok());
+        last.map_or(Digest::NONE, |(_, hash)| *hash)
+    }
+
+    /// The line to append for an action.
+    pub(crate) fn next(&self, at: &str, action: Action) -> AuditEntry {
+        let sequence = self.lines.len() as u64 + 1;
+        AuditEntry { sequence, previous: self.head(), at: at.to_owned(), action }
+    }
+
+    /// Every line that is damaged, or does not follow on the one before: line number and problem.
+    pub(crate) fn problems(&self) -> Vec<(u64, String)> {
+        let mut problems = Vec::new();
+        let mut before = Digest::NONE;
+        let mut damaged_before = false;
+        for Line { number, content } in &self.lines {
+            match content {
+                Err(problem) => {
+                    problems.push((*number, problem.clone()));
+                    damaged_before = true;
+                }
+                Ok((entry, hash)) => {
+                    if entry.previous != before && !damaged_before {
+                        let problem = "does not follow on the line before it: one of the two was changed, \
+                                       removed or inserted";
+                        problems.push((*number, problem.to_owned()));
+                    }
+                    if entry.sequence != *number {
+                        problems.push((*number, format!("bears the number {}", entry.sequence)));
+                    }
+                    before = *hash;
+                    damaged_before = false;
+                }
+            }
+        }
+        problems
+    }
+}

@@ -1,0 +1,80 @@
+use std::collections::BTreeMap;
+
+use tilewright_stats::EvidenceKind;
+
+use crate::audit::Log;
+use crate::{Action, Digest};
+
+/// A record as the audit log knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The record.
+    pub record: Digest,
+    /// Its key as text.
+    pub key: String,
+    /// Where its times come from; only [`EvidenceKind::Pairs`] is ever served.
+    pub kind: EvidenceKind,
+    /// Whether it is in force.
+    pub standing: Standing,
+    /// When it came in.
+    pub at: String,
+    /// Archive that it came from, if it did.
+    pub from: Option<String>,
+}
+
+/// Whether a record is in force for its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// The one to use.
+    Current,
+    /// Another one is in force.
+    Superseded,
+    /// Withdrawn.
+    Retracted,
+}
+
+/// All records of a log in order of arrival.
+pub(crate) fn list(log: &Log) -> Vec<Listed> {
+    let mut listed: Vec<Listed> = Vec::new();
+    let mut stacks: BTreeMap<(String, EvidenceKind), Vec<usize>> = BTreeMap::new();
+    for entry in log.entries() {
+        match &entry.action {
+            Action::Published { record, key, kind } => {
+                let stack = stacks.entry((key.clone(), *kind)).or_default();
+                stack.push(listed.len());
+                listed.push(arrival(*record, key, *kind, &entry.at, None));
+            }
+            Action::Imported { record, key, kind, from } => {
+                // Below all others: nobody compared it with them.
+                let stack = stacks.entry((key.clone(), *kind)).or_default();
+                stack.insert(0, listed.len());
+                listed.push(arrival(*record, key, *kind, &entry.at, Some(from.clone())));
+            }
+            Action::Retracted { record, .. } => {
+                for stack in stacks.values_mut() {
+                    stack.retain(|&place| listed[place].record != *record);
+                }
+                for withdrawn in listed.iter_mut().filter(|listed| listed.record == *record) {
+                    withdrawn.standing = Standing::Retracted;
+                }
+            }
+        }
+    }
+    for place in stacks.values().filter_map(|stack| stack.last()) {
+        listed[*place].standing = Standing::Current;
+    }
+    listed
+}
+
+/// Records for a key that may be used, the one in force first.
+///
+/// Those behind it stand in when its file is damaged.
+pub(crate) fn usable(listed: &[Listed], key: &str, kind: EvidenceKind) -> Vec<Digest> {
+    let all = || listed.iter().rev().filter(|listed| listed.key == key && listed.kind == kind);
+    let with = |standing| all().filter(move |listed| listed.standing == standing);
+    with(Standing::Current).chain(with(Standing::Superseded)).map(|listed| listed.record).collect()
+}
+
+fn arrival(record: Digest, key: &str, kind: EvidenceKind, at: &str, from: Option<String>) -> Listed {
+    Listed { record, key: key.to_owned(), kind, standing: Standing::Superseded, at: at.to_owned(), from }
+}

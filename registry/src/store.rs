@@ -1,0 +1,82 @@
+//! Files named after their content.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::{Digest, RegistryError};
+
+/// A folder of files named after their digest.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    folder: PathBuf,
+    extension: &'static str,
+}
+
+impl Store {
+    pub(crate) fn new(folder: PathBuf, extension: &'static str) -> Self {
+        Self { folder, extension }
+    }
+
+    pub(crate) fn path(&self, digest: Digest) -> PathBuf {
+        self.folder.join(format!("{digest}.{}", self.extension))
+    }
+
+    /// The bytes of that digest, checked.
+    pub(crate) fn read(&self, digest: Digest) -> Result<Vec<u8>, RegistryError> {
+        let path = self.path(digest);
+        let bytes = fs::read(&path).map_err(RegistryError::io(&path))?;
+        let found = Digest::of(&bytes);
+        if found == digest {
+            Ok(bytes)
+        } else {
+            Err(RegistryError::damaged(&path, format!("its bytes have the digest {found}")))
+        }
+    }
+
+    /// Puts bytes in, so that they are on disk, whole, when this returns. A damaged file is replaced.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<Digest, RegistryError> {
+        let digest = Digest::of(bytes);
+        if self.read(digest).is_ok() {
+            return Ok(digest);
+        }
+        let path = self.path(digest);
+        self.replace(&path, bytes).map_err(RegistryError::io(&path))?;
+        Ok(digest)
+    }
+
+    /// Files that are there: those with a digest for a name, and the names of the others.
+    pub(crate) fn contents(&self) -> Result<(Vec<Digest>, Vec<PathBuf>), RegistryError> {
+        let (mut digests, mut others) = (Vec::new(), Vec::new());
+        let folder = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((digests, others)),
+            folder => folder.map_err(RegistryError::io(&self.folder))?,
+        };
+        for file in folder {
+            let path = file.map_err(RegistryError::io(&self.folder))?.path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            match stem.and_then(|stem| stem.parse().ok()) {
+                Some(digest) if self.path(digest) == path => digests.push(digest),
+                _ => others.push(path),
+            }
+        }
+        digests.sort_unstable();
+        others.sort_unstable();
+        Ok((digests, others))
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let beside = path.with_extension("new");
+        let written = File::create(&beside).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+        if let Err(error) = written.and_then(|()| fs::rename(&beside, path)) {
+            // Best effort: a full disk should not also keep the failed attempt.
+            fs::remove_file(&beside).ok();
+            return Err(error);
+        }
+        File::open(&self.folder)?.sync_all()
+    }
+}

@@ -1,0 +1,125 @@
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::registry::check;
+use crate::standing;
+use crate::{Digest, Registry, RegistryError};
+
+/// What a check of the whole registry found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Lines of the audit log.
+    pub lines: u64,
+    /// Records that were checked with their artifacts.
+    pub records: u64,
+    /// Hash of the log's last line: who keeps it elsewhere notices a rewritten registry.
+    pub head: Digest,
+    /// Everything that is wrong, in order of the log.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that is wrong with a registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// File.
+    pub path: PathBuf,
+    /// Line in it, from 1, where it has lines.
+    pub line: Option<u64>,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+impl Registry {
+    /// Checks chain, digests, verdicts and artifacts of everything; nothing is run or measured.
+    ///
+    /// # Errors
+    /// When the folder cannot be read. Damage is no error: it is what the report is for.
+    pub fn verify_chain(&self) -> Result<Report, RegistryError> {
+        let log = self.log()?;
+        let path = self.log_path();
+        let mut problems: Vec<Problem> = log
+            .problems()
+            .into_iter()
+            .map(|(line, problem)| Problem { path: path.clone(), line: Some(line), problem })
+            .collect();
+        if log.unfinished_bytes > 0 {
+            let problem = format!("{} bytes of a line that was never finished", log.unfinished_bytes);
+            problems.push(Problem { path, line: Some(log.lines.len() as u64 + 1), problem });
+        }
+        let listed = standing::list(&log);
+        let named: BTreeSet<Digest> = listed.iter().map(|listed| listed.record).collect();
+        let mut artifacts = BTreeSet::new();
+        for &id in &named {
+            match self.check_record(id) {
+                Ok((artifact, problem)) => {
+                    artifacts.insert(artifact);
+                    problems.extend(problem);
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        let (records, odd_records) = self.records.contents()?;
+        let (codes, odd_codes) = self.artifacts.contents()?;
+        let unnamed = records.into_iter().filter(|id| !named.contains(id)).map(|id| self.records.path(id));
+        let unused =
+            codes.into_iter().filter(|code| !artifacts.contains(code)).map(|code| self.artifacts.path(code));
+        for path in unnamed.chain(unused).chain(odd_records).chain(odd_codes) {
+            problems.push(Problem {
+                path,
+                line: None,
+                problem: "no line of the audit log leads here".to_owned(),
+            });
+        }
+        Ok(Report { lines: log.lines.len() as u64, records: named.len() as u64, head: log.head(), problems })
+    }
+
+    /// The artifact of an intact record, and what else is wrong with it.
+    fn check_record(&self, id: Digest) -> Result<(Digest, Option<Problem>), Problem> {
+        let path = self.records.path(id);
+        let wrong = |problem: String| Problem { path: path.clone(), line: None, problem };
+        let record = self.show(id).map_err(|error| wrong(reason(error)))?;
+        let artifact = record.kernel.subject().artifact.sha256;
+        let code = match self.code(&record) {
+            Ok(code) => code,
+            Err(error) => {
+                let path = self.artifacts.path(artifact);
+                return Ok((artifact, Some(Problem { path, line: None, problem: reason(error) })));
+            }
+        };
+        if let Err(refusal) = check(record.kernel.subject(), &code) {
+            return Ok((artifact, Some(wrong(refusal.to_string()))));
+        }
+        let (now, then) = (record.kernel.verdict(), &record.stored_verdict);
+        let changed = (now.kind != then.kind)
+            .then(|| wrong(format!("judged {:?} when it was stored, {:?} now", then.kind, now.kind)));
+        Ok((artifact, changed))
+    }
+}
+
+/// An error without the path, which stands beside it.
+fn reason(error: RegistryError) -> String {
+    match error {
+        RegistryError::Io { error, .. } => error.to_string(),
+        RegistryError::Damaged { problem, .. } => problem,
+        RegistryError::Reread { error, .. } => error.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,352 @@
+//! Publishing, finding, damaging and moving records.
+#![expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use tilewright_ir::{CacheState, Schedule, WorkloadKey};
+use tilewright_registry::{
+    ArtifactFacts, CeilingFacts, Digest, EntryOffset, Incumbent, Kernel, Origin, Refusal, Registry,
+    RegistryError, Standing, Timing, VerificationFacts,
+};
+use tilewright_stats::{Claim, Decision, Evidence, Exact, Judged, Racing};
+
+const AT: &str = "2025-06-01T12:00:00+00:00";
+
+fn key(size: u64, target: &str) -> WorkloadKey {
+    WorkloadKey {
+        workload: format!("matmul:m={size},n={size},k={size},dtype=f32").parse().unwrap(),
+        target: target.to_owned(),
+        threads: 1,
+        cache: CacheState::Warm,
+    }
+}
+
+/// A kernel whose code is `code`, with `gain` times the incumbent's time.
+fn kernel(key: &WorkloadKey, code: &[u8], incumbent: Incumbent, gain: f64) -> Judged<Kernel> {
+    let before: Vec<f64> = (0..32).map(|i| 1000.0 + f64::from(i % 7)).collect();
+    let after: Vec<f64> = before.iter().map(|time| time * gain).collect();
+    Judged::by(
+        &Claim::DEFAULT,
+        Evidence::Pairs { incumbent: before, candidate: after },
+        subject(key, code, incumbent, gain),
+    )
+}
+
+fn subject(key: &WorkloadKey, code: &[u8], incumbent: Incumbent, gain: f64) -> Kernel {
+    Kernel {
+        key: key.clone(),
+        schedule: Schedule::default().with_number("tile.m", 8).with_name("vector", "n"),
+        program_hash: "00ff".to_owned(),
+        artifact: ArtifactFacts {
+            sha256: Digest::of(code),
+            bytes: code.len() as u64,
+            isa: "avx2".to_owned(),
+            entries: vec![EntryOffset { name: "run".to_owned(), offset: 0 }],
+            workers: 1,
+            workspace_bytes: 0,
+        },
+        incumbent,
+        timing: Timing { median_ns: 1003.0 * gain, low_ns: Some(1002.0 * gain), high_ns: None, p99_ns: None },
+        verification: VerificationFacts {
+            method: "full".to_owned(),
+            inputs: vec!["integers".to_owned()],
+            elements: 4096,
+            max_error: 0.0,
+            tolerance: 1e-5,
+            miss_probability: 0.0,
+        },
+        ceilings: CeilingFacts { gflops: 100.0, gbps: 60.0 },
+        origin: Origin { tool: "test".to_owned(), campaign: "c".to_owned(), seed: 1, trial: Some(3) },
+    }
+}
+
+fn filled(folder: &Path) -> (Registry, Vec<Digest>) {
+    let registry = Registry::open(folder);
+    let records = [64_u64, 128, 256]
+        .iter()
+        .map(|&size| {
+            let code = vec![size as u8; 40];
+            registry.publish(&kernel(&key(size, "zen3"), &code, Incumbent::Default, 0.8), &code, AT).unwrap()
+        })
+        .collect();
+    (registry, records)
+}
+
+#[test]
+fn an_absent_registry_is_empty_and_is_not_created_by_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::open(&folder.path().join("none"));
+    assert!(registry.list().unwrap().is_empty());
+    assert!(registry.lookup(&key(64, "zen3")).unwrap().is_none());
+    assert!(registry.verify_chain().unwrap().is_sound());
+    assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn what_is_published_is_found_with_its_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, records) = filled(folder.path());
+    let found = Registry::open(folder.path()).lookup(&key(128, "zen3")).unwrap().unwrap();
+    assert_eq!((found.id, found.kernel.verdict().kind), (records[1], Decision::Faster));
+    assert_eq!(registry.code(&found).unwrap(), vec![128; 40]);
+    assert!(registry.lookup(&key(128, "zen4")).unwrap().is_none());
+    let cold = WorkloadKey { cache: CacheState::Cold, ..key(128, "zen3") };
+    assert!(registry.lookup(&cold).unwrap().is_none());
+    let prefix = &records[2].to_string()[..12];
+    assert_eq!(registry.resolve(prefix).unwrap(), records[2]);
+    assert!(matches!(registry.resolve("zz"), Err(RegistryError::Name { matches: 0, .. })));
+    let report = registry.verify_chain().unwrap();
+    assert!(report.is_sound() && report.lines == 3 && report.records == 3, "{report:?}");
+}
+
+#[test]
+fn a_record_is_replaced_only_by_what_beat_that_very_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, records) = filled(folder.path());
+    let key = key(64, "zen3");
+    let publish =
+        |code: &[u8], incumbent, gain| registry.publish(&kernel(&key, code, incumbent, gain), code, AT);
+    let refused = publish(b"new", Incumbent::Default, 0.5);
+    assert!(matches!(
+        refused,
+        Err(RegistryError::Refused(Refusal::NotCompared { current })) if current == records[0]
+    ));
+    for gain in [1.0, 1.2] {
+        let refused = publish(b"new", Incumbent::Record(records[0]), gain);
+        assert!(matches!(refused, Err(RegistryError::Refused(Refusal::Verdict(_)))));
+    }
+    let better = publish(b"new", Incumbent::Record(records[0]), 0.9).unwrap();
+    assert_eq!(registry.lookup(&key).unwrap().unwrap().id, better);
+    let standing = |record| registry.list().unwrap().iter().find(|l| l.record == record).unwrap().standing;
+    assert_eq!((standing(records[0]), standing(better)), (Standing::Superseded, Standing::Current));
+
+    registry.retract(better, "wrong on another machine", AT).unwrap();
+    assert_eq!(standing(better), Standing::Retracted);
+    assert_eq!(registry.lookup(&key).unwrap().unwrap().id, records[0]);
+    assert!(matches!(registry.retract(better, "again", AT), Err(RegistryError::Name { .. })));
+    assert!(registry.verify_chain().unwrap().is_sound());
+}
+
+#[test]
+fn the_default_may_be_first_and_a_slower_kernel_may_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::open(folder.path());
+    let key = key(64, "zen3");
+    let slower = kernel(&key, b"code", Incumbent::Default, 1.3);
+    assert!(matches!(
+        registry.publish(&slower, b"code", AT),
+        Err(RegistryError::Refused(Refusal::Verdict(Decision::Slower)))
+    ));
+    let id = registry.publish(&kernel(&key, b"code", Incumbent::Default, 1.0), b"code", AT).unwrap();
+    assert_eq!(registry.lookup(&key).unwrap().unwrap().id, id);
+}
+
+#[test]
+fn a_race_won_is_no_claim() {
+    let folder = tempfile::tempdir().unwrap();
+    let pairs = Evidence::Pairs { incumbent: vec![2.0; 40], candidate: vec![1.0; 40] };
+    let subject = subject(&key(64, "zen3"), b"code", Incumbent::Default, 0.5);
+    let raced = Judged::by(&Racing::DEFAULT, pairs, subject);
+    assert_eq!(raced.verdict().kind, Decision::Faster);
+    let refused = Registry::open(folder.path()).publish(&raced, b"code", AT);
+    assert!(matches!(refused, Err(RegistryError::Refused(Refusal::NoMargin(_)))));
+}
+
+#[test]
+fn a_simulated_kernel_is_listed_and_never_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::open(folder.path());
+    let key = key(64, "zen3");
+    let evidence = Evidence::Exact { incumbent: 2.0, candidate: 1.0 };
+    let simulated = Judged::by(&Exact, evidence, subject(&key, b"code", Incumbent::Default, 0.5));
+    let id = registry.publish(&simulated, b"code", AT).unwrap();
+    assert_eq!(registry.list().unwrap()[0].record, id);
+    assert!(registry.lookup(&key).unwrap().is_none());
+    let measured = registry.publish(&kernel(&key, b"code", Incumbent::Default, 0.9), b"code", AT).unwrap();
+    assert_eq!(registry.lookup(&key).unwrap().unwrap().id, measured);
+}
+
+#[test]
+fn a_kernel_that_contradicts_itself_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::open(folder.path());
+    let key = key(64, "zen3");
+    let judge = |subject: Kernel| {
+        let pairs = Evidence::Pairs { incumbent: vec![2.0; 40], candidate: vec![1.0; 40] };
+        registry.publish(&Judged::by(&Claim::DEFAULT, pairs, subject), b"code", AT)
+    };
+    let good = || subject(&key, b"code", Incumbent::Default, 0.5);
+    let mut wrong = vec![good(); 5];
+    wrong[0].artifact.sha256 = Digest::of(b"other");
+    wrong[1].artifact.entries[0].offset = 4;
+    wrong[2].artifact.workers = 2;
+    wrong[3].verification.max_error = f64::NAN;
+    wrong[4].timing.median_ns = f64::INFINITY;
+    for wrong in wrong {
+        assert!(matches!(judge(wrong), Err(RegistryError::Refused(Refusal::Inconsistent(_)))));
+    }
+    assert!(registry.list().unwrap().is_empty());
+    judge(good()).unwrap();
+}
+
+#[test]
+fn an_archive_carries_records_with_their_fingerprint_and_restores_damaged_files() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (registry, records) = filled(here.path());
+    let archive = here.path().join("kernels.archive");
+    assert_eq!(registry.export(&archive).unwrap().records, 3);
+
+    let other = Registry::open(there.path());
+    let code = b"mine".to_vec();
+    let mine = other.publish(&kernel(&key(64, "zen3"), &code, Incumbent::Default, 0.95), &code, AT).unwrap();
+    let imported = other.import(&archive, AT).unwrap();
+    assert_eq!((imported.records.clone(), imported.known), (records.clone(), 0));
+    assert_eq!(other.lookup(&key(64, "zen3")).unwrap().unwrap().id, mine);
+    let taken = other.lookup(&key(256, "zen3")).unwrap().unwrap();
+    assert_eq!((taken.id, taken.kernel.subject().key.target.as_str()), (records[2], "zen3"));
+    assert!(other.verify_chain().unwrap().is_sound());
+
+    fs::write(there.path().join(format!("records/{}.json", records[2])), b"{}").unwrap();
+    assert!(other.lookup(&key(256, "zen3")).unwrap().is_none());
+    assert_eq!(other.import(&archive, AT).unwrap().known, 3);
+    assert_eq!(other.lookup(&key(256, "zen3")).unwrap().unwrap().id, records[2]);
+    assert_eq!(other.list().unwrap().len(), 4);
+}
+
+#[test]
+fn a_damaged_record_stands_aside_for_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, records) = filled(folder.path());
+    let key = key(64, "zen3");
+    let better = kernel(&key, b"new", Incumbent::Record(records[0]), 0.9);
+    let better = registry.publish(&better, b"new", AT).unwrap();
+    let path = folder.path().join(format!("records/{better}.json"));
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("902.7", "102.7")).unwrap();
+    assert_eq!(registry.lookup(&key).unwrap().unwrap().id, records[0]);
+    assert!(matches!(registry.show(better), Err(RegistryError::Damaged { .. })));
+    let report = registry.verify_chain().unwrap();
+    assert!(report.problems.len() == 2, "{report:?}");
+    assert!(report.problems.iter().any(|problem| problem.path == path), "{report:?}");
+}
+
+#[test]
+fn a_line_changed_removed_or_inserted_breaks_the_chain_at_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, _) = filled(folder.path());
+    let path = folder.path().join("audit.jsonl");
+    let log = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = log.split_inclusive('\n').collect();
+    for (changed, line) in [
+        (log.replacen("threads=1", "threads=2", 1), 1),
+        ([lines[0], lines[2]].concat(), 2),
+        ([lines[0], lines[1], lines[1], lines[2]].concat(), 3),
+        ([lines[1], lines[0], lines[2]].concat(), 1),
+    ] {
+        fs::write(&path, &changed).unwrap();
+        let report = registry.verify_chain().unwrap();
+        let first = report.problems.iter().find(|problem| problem.path == path).unwrap();
+        assert_eq!(first.line, Some(line), "{report:?}");
+        // Whatever happened, what is intact is found, and the log can be written on.
+        assert!(registry.lookup(&key(256, "zen3")).unwrap().is_some());
+    }
+}
+
+#[test]
+fn an_unfinished_line_is_passed_over_and_then_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, records) = filled(folder.path());
+    let path = folder.path().join("audit.jsonl");
+    let mut log = fs::read(&path).unwrap();
+    log.truncate(log.len() - 9);
+    fs::write(&path, &log).unwrap();
+    assert_eq!(registry.list().unwrap().len(), 2);
+    assert!(registry.lookup(&key(256, "zen3")).unwrap().is_none());
+    let problems = registry.verify_chain().unwrap().problems;
+    assert!(problems.iter().any(|problem| problem.line == Some(3)), "{problems:?}");
+    let code = vec![0; 40];
+    let again = kernel(&key(256, "zen3"), &code, Incumbent::Default, 0.8);
+    assert_eq!(registry.publish(&again, &code, AT).unwrap(), records[2]);
+    assert!(registry.verify_chain().unwrap().is_sound());
+}
+
+#[test]
+fn writers_wait_for_one_another() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for size in 1..9_u64 {
+            let folder = folder.path();
+            scope.spawn(move || {
+                let code = vec![size as u8; 16];
+                let kernel = kernel(&key(size, "zen3"), &code, Incumbent::Default, 0.8);
+                Registry::open(folder).publish(&kernel, &code, AT).unwrap();
+            });
+        }
+    });
+    let report = Registry::open(folder.path()).verify_chain().unwrap();
+    assert!(report.is_sound() && report.lines == 8, "{report:?}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_a_clear_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, b"").unwrap();
+    let code = b"code";
+    let kernel = kernel(&key(64, "zen3"), code, Incumbent::Default, 0.8);
+    let error = Registry::open(&file.join("registry")).publish(&kernel, code, AT).unwrap_err();
+    assert!(
+        matches!(error, RegistryError::Io { .. }) && error.to_string().contains("file/registry"),
+        "{error}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_flipped_bit_is_named_and_the_rest_stays_readable(file in 0_usize..7, share in 0.0..1.0_f64, bit in 0..8_u32) {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, records) = filled(folder.path());
+        let paths: Vec<_> = std::iter::once(folder.path().join("audit.jsonl"))
+            .chain(records.iter().map(|id| folder.path().join(format!("records/{id}.json"))))
+            .chain([64_u8, 128, 0].map(|byte| {
+                folder.path().join(format!("artifacts/{}.bin", Digest::of(&[byte; 40])))
+            }))
+            .collect();
+        let mut bytes = fs::read(&paths[file]).unwrap();
+        let at = (share * bytes.len() as f64) as usize;
+        bytes[at] ^= 1_u8 << bit;
+        fs::write(&paths[file], &bytes).unwrap();
+        let registry = Registry::open(folder.path());
+        let report = registry.verify_chain().unwrap();
+        prop_assert!(report.problems.iter().any(|problem| problem.path == paths[file]), "{:?}", report);
+        let found = [64, 128, 256].iter().filter(|&&size| {
+            let record = registry.lookup(&key(size, "zen3")).unwrap();
+            record.is_some_and(|record| registry.code(&record).is_ok())
+        });
+        // A line end that is gone takes two lines of the log with it.
+        let lost = if file == 0 && bytes[at] ^ (1_u8 << bit) == b'\n' { 2 } else { 1 };
+        prop_assert!(found.count() >= 3 - lost);
+    }
+
+    #[test]
+    fn a_damaged_archive_is_refused_whole(share in 0.0..1.0_f64, bit in 0..8_u32) {
+        let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let archive = here.path().join("archive");
+        filled(here.path()).0.export(&archive).unwrap();
+        let mut bytes = fs::read(&archive).unwrap();
+        let at = (share * bytes.len() as f64) as usize;
+        bytes[at] ^= 1_u8 << bit;
+        fs::write(&archive, &bytes).unwrap();
+        let registry = Registry::open(there.path());
+        match registry.import(&archive, AT) {
+            // A changed character of a field's name or of white space may be harmless; then all is intact.
+            Ok(imported) => prop_assert!(imported.records.len() == 3 && registry.verify_chain().unwrap().is_sound()),
+            Err(error) => {
+                prop_assert!(matches!(error, RegistryError::Archive { .. }), "{error}");
+                prop_assert!(registry.list().unwrap().is_empty());
+            }
+        }
+    }
+}
