@@ -10,6 +10,7 @@ mod builder;
 pub mod computation;
 mod constructors;
 mod data_type;
+pub mod examples;
 pub mod expression;
 mod interpret;
 mod key;
