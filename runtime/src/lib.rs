@@ -16,6 +16,7 @@
 mod affinity;
 mod ceiling;
 mod clock;
+mod dispatch;
 mod error;
 mod eviction;
 mod executable;
@@ -34,6 +35,7 @@ mod testing;
 pub use affinity::usable_processors;
 pub use ceiling::{Bandwidth, CeilingMeter, Ceilings, Effort, FmaRate, MemoryLevel, VectorIsa};
 pub use clock::Clock;
+pub use dispatch::{DispatchError, artifact_of, dispatch};
 pub use error::RuntimeError;
 pub use eviction::Eviction;
 pub use executable::{ExecutableCode, KernelEntry};

@@ -151,18 +151,19 @@ pub fn resident_huge_bytes(address: *const u8) -> Option<u64> {
 }
 
 fn huge_bytes_in(smaps: &str, address: u64) -> Option<u64> {
-    let mut inside = false;
+    let (mut inside, mut found) = (false, None);
     for line in smaps.lines() {
         let mut words = line.split_ascii_whitespace();
         let first = words.next()?;
         if let Some((start, end)) = first.split_once('-') {
             let bounds = u64::from_str_radix(start, 16).ok().zip(u64::from_str_radix(end, 16).ok());
             inside = bounds.is_some_and(|(start, end)| (start..end).contains(&address));
-        } else if inside && first == "AnonHugePages:" {
-            return words.next()?.parse::<u64>().ok().map(|kib| kib << 10);
+        } else if inside && matches!(first, "AnonHugePages:" | "ShmemPmdMapped:") {
+            let kib: u64 = words.next()?.parse().ok()?;
+            found = Some(found.unwrap_or(0) + (kib << 10));
         }
     }
-    None
+    found
 }
 
 #[cfg(test)]
@@ -172,9 +173,9 @@ mod tests {
     #[test]
     fn finds_the_huge_pages_of_one_mapping() {
         let smaps = "7f00-8f00 rw-p 0 0:0 0\nSize: 4 kB\nAnonHugePages: 0 kB\n\
-                     9f00-af00 rw-p 0 0:0 0\nSize: 4 kB\nAnonHugePages: 4096 kB\n";
+                     9f00-af00 rw-p 0 0:0 0\nSize: 4 kB\nAnonHugePages: 4096 kB\nShmemPmdMapped: 2048 kB\n";
         assert_eq!(huge_bytes_in(smaps, 0x7f10), Some(0));
-        assert_eq!(huge_bytes_in(smaps, 0x9f00), Some(4096 << 10));
+        assert_eq!(huge_bytes_in(smaps, 0x9f00), Some(6144 << 10));
         assert_eq!(huge_bytes_in(smaps, 0xaf00), None);
     }
 
