@@ -1,1 +1,29 @@
-//! Tilewright: results.
+//! What a campaign found, for people and for other tools, made from its journal alone.
+//!
+//! [`Campaign::read`] collects a journal's events; from there
+//!
+//! - [`report`] writes one self-contained page and the charts in it as files,
+//! - [`Summary`] is the handful of numbers that a command prints,
+//! - [`export_csv`] is a table with one line a trial.
+#![forbid(unsafe_code)]
+
+mod campaign;
+mod charts;
+mod convergence;
+mod error;
+mod export;
+mod format;
+mod importance;
+mod page;
+mod report;
+mod roofline;
+mod summary;
+
+pub use campaign::Campaign;
+pub use convergence::{Axis, Convergence, convergence};
+pub use error::ReportError;
+pub use export::export_csv;
+pub use importance::{Importance, importance};
+pub use report::{Report, report};
+pub use roofline::{Bound, bound};
+pub use summary::{KernelSummary, SUMMARY_VERSION, Summary};

@@ -1,0 +1,149 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tilewright_ir::{CacheState, Schedule};
+use tilewright_journal::{Measurement, Subject};
+
+use crate::roofline::{Bound, bound};
+use crate::{Campaign, format};
+
+/// Version of [`Summary`]'s form, raised when a name changes its meaning.
+pub const SUMMARY_VERSION: u32 = 1;
+
+/// The numbers that a campaign comes down to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// [`SUMMARY_VERSION`].
+    pub version: u32,
+    /// The kernel that the campaign proposes; `None` if nothing valid was found.
+    pub winner: Option<KernelSummary>,
+    /// The kernel of the default schedule, measured beside it.
+    pub default: Option<KernelSummary>,
+    /// Whether the winner was confirmed in a fresh process; else its numbers are those of the search.
+    pub confirmed: bool,
+    /// Default time over winner time, median of the confirmation's pairs: above 1 the winner is faster.
+    pub speedup: Option<f64>,
+    /// What the device can do.
+    pub ceiling: CeilingSummary,
+    /// Distinct programs verified and timed.
+    pub evaluations: u64,
+    /// Those for each second of the search.
+    pub evaluations_per_second: f64,
+    /// Median time of code generation, µs.
+    pub codegen_median_us: Option<f64>,
+    /// Trials of each outcome.
+    pub outcomes: BTreeMap<&'static str, u64>,
+    /// Fingerprint of the device.
+    pub device: String,
+    /// Seed of the campaign.
+    pub seed: u64,
+}
+
+/// One kernel in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KernelSummary {
+    /// 10⁹ operations a second at the median.
+    pub gflops: f64,
+    /// Fraction of the binding ceiling.
+    pub ceiling_fraction: f64,
+    /// What binds: `compute`, or a memory level.
+    pub bound: String,
+    /// Median time of a launch, ns.
+    pub median_ns: f64,
+    /// Lower end of the median's 95 % interval, ns.
+    pub low_ns: Option<f64>,
+    /// Upper end of the median's 95 % interval, ns.
+    pub high_ns: Option<f64>,
+    /// 99 % quantile of single launches, ns.
+    pub p99_ns: Option<f64>,
+    /// Bytes of scratch memory.
+    pub workspace_bytes: u64,
+    /// Its schedule.
+    pub schedule: Schedule,
+    /// SHA-256 of its code.
+    pub artifact_sha256: Option<String>,
+}
+
+/// What the device can do, as last measured in the campaign.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CeilingSummary {
+    /// 10⁹ operations a second.
+    pub gflops: f64,
+    /// Read bandwidth of the level in which the operands lie, 10⁹ bytes a second.
+    pub gbps: Option<f64>,
+}
+
+impl Summary {
+    /// The numbers of `campaign`.
+    pub fn of(campaign: &Campaign) -> Self {
+        let bound = campaign.bound();
+        let kernel = |schedule: &Schedule, measurement: &Measurement| KernelSummary {
+            gflops: campaign.gflops(measurement.median_ns),
+            ceiling_fraction: campaign.gflops(measurement.median_ns) / bound.gflops,
+            bound: bound.name.clone(),
+            median_ns: measurement.median_ns,
+            low_ns: measurement.interval_ns.map(|interval| interval.low),
+            high_ns: measurement.interval_ns.map(|interval| interval.high),
+            p99_ns: measurement.p99_ns,
+            workspace_bytes: measurement.workspace_bytes,
+            schedule: schedule.clone(),
+            artifact_sha256: measurement.artifact_sha256.clone(),
+        };
+        let of_trial = |index: u64| {
+            let trial = campaign.evaluated().find(|trial| trial.index == index)?;
+            Some(kernel(&trial.candidate.schedule, trial.outcome.as_ref().ok()?))
+        };
+        let (winner, default) = match &campaign.confirmation {
+            Some(confirmation) => (
+                Some(kernel(&confirmation.winner.schedule, &confirmation.winner.measurement)),
+                Some(kernel(&confirmation.default.schedule, &confirmation.default.measurement)),
+            ),
+            // The first incumbent of a search is the default.
+            None => (
+                campaign.moves.last().and_then(|moved| of_trial(moved.trial)),
+                campaign.moves.first().and_then(|moved| of_trial(moved.trial)),
+            ),
+        };
+        let codegen: Vec<f64> = campaign
+            .trials
+            .iter()
+            .filter_map(|finished| finished.trial.outcome.as_ref().ok())
+            .filter(|measurement| measurement.codegen_ns > 0)
+            .map(|measurement| measurement.codegen_ns as f64 / 1e3)
+            .collect();
+        let evaluations = campaign.evaluations();
+        let ratio = campaign.confirmation.as_ref().and_then(|found| found.judgement.verdict.ratio);
+        Self {
+            version: SUMMARY_VERSION,
+            winner,
+            default,
+            confirmed: campaign.confirmation.is_some(),
+            speedup: ratio.map(f64::recip),
+            ceiling: CeilingSummary {
+                gflops: campaign.current_ceilings().gflops,
+                gbps: bound.level.map(|level| level.gbps),
+            },
+            evaluations,
+            evaluations_per_second: format::per_second(evaluations, campaign.search_ns()),
+            codegen_median_us: tilewright_stats::samples::median(&codegen).ok(),
+            outcomes: campaign.outcomes(),
+            device: campaign.started.host.fingerprint.clone(),
+            seed: campaign.started.request.seed,
+        }
+    }
+}
+
+impl Campaign {
+    /// What bounds the campaign's workload.
+    pub fn bound(&self) -> Bound {
+        bound(&self.started.work, self.current_ceilings(), self.cache())
+    }
+
+    /// State of the caches before each launch.
+    pub fn cache(&self) -> CacheState {
+        match &self.started.subject {
+            Subject::Workload(key) => key.cache,
+            Subject::Recorded(_) => self.started.request.cache,
+        }
+    }
+}
