@@ -103,14 +103,21 @@ TOML
         || distribution libblis4-openmp
 }
 
-# The distribution has libxsmm as static archives: link them to one shared library.
+# The distribution has libxsmm as static archives: link them to one shared library. Instead of a
+# BLAS library, to which libxsmm hands what it has no kernel for, calls are counted, so that `peers`
+# sees them.
 install_libxsmm() {
     distribution libxsmm-dev || [ -e /usr/lib/libxsmm.a ] || return 1
     mkdir -p "$build/libxsmm"
     archives=$(dirname "$(find /usr/lib -name libxsmmext.a | head -n 1)")
-    "${CC:-cc}" -shared -fopenmp -o "$build/libxsmm/libxsmm.so" \
-        -Wl,--whole-archive "$archives/libxsmm.a" "$archives/libxsmmext.a" \
-        -Wl,--no-whole-archive "$archives/libxsmmnoblas.a" -lpthread -ldl -lm -lrt
+    cat >"$build/libxsmm/blas.c" <<'C'
+int peers_blas_calls;
+#define COUNTED(name) void name(void) { ++peers_blas_calls; }
+COUNTED(sgemm_) COUNTED(dgemm_) COUNTED(sgemv_) COUNTED(dgemv_) COUNTED(sgemm_batch_) COUNTED(dgemm_batch_)
+C
+    "${CC:-cc}" -shared -fPIC -fopenmp -o "$build/libxsmm/libxsmm.so" "$build/libxsmm/blas.c" \
+        -Wl,--whole-archive "$archives/libxsmm.a" "$archives/libxsmmext.a" -Wl,--no-whole-archive \
+        -Wl,-z,defs -lpthread -ldl -lm -lrt
 }
 
 [ $# -gt 0 ] || set -- openblas mkl onednn onednn_latest aocl blis libxsmm

@@ -1,5 +1,7 @@
 //! The program `peers`, run as a user runs it, with peers that need no installation.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::process::{Command, Output};
 
 use tilewright_benchmarks::comparison::{Outcome, Report};

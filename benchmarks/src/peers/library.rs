@@ -68,10 +68,11 @@ impl Library {
         Ok(Self { handle: ManuallyDrop::new(handle), path: path.to_owned() })
     }
 
-    /// The first symbol of `names` that exists, as a function of type `F`.
+    /// The first symbol of `names` that exists, as a function, or a pointer to data, of type
+    /// `F`.
     ///
     /// # Safety
-    /// `F` must be the function pointer type of the symbol.
+    /// `F` must be the pointer type of the symbol.
     pub(super) unsafe fn function<F: Copy>(&self, names: &[impl AsRef<str>]) -> Result<F, Absent> {
         let symbol = |name: &str| {
             // SAFETY: the caller vouches for the type; the library is never unloaded.
