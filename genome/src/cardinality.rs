@@ -80,19 +80,15 @@ pub(crate) fn count<R: Rules>(rules: &R, genes: &[Gene], counted: &[bool], most_
         if next.len() > most_states {
             complete = false;
             let mut kept: Vec<_> = next.into_iter().collect();
-            kept.sort_by(|first, second| second.1.cmp(&first.1));
+            kept.sort_by_key(|(_, ways)| std::cmp::Reverse(*ways));
             kept.truncate(most_states);
             next = kept.into_iter().collect();
         }
         states = next;
     }
-    let points = states.values().fold(0_u128, |sum, ways| match sum.checked_add(*ways) {
-        Some(more) => more,
-        None => {
-            complete = false;
-            u128::MAX
-        }
-    });
+    let points = states.values().try_fold(0_u128, |sum, ways| sum.checked_add(*ways));
+    complete &= points.is_some();
+    let points = points.unwrap_or(u128::MAX);
     Count { points, complete }
 }
 

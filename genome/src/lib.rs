@@ -8,8 +8,10 @@
 #![forbid(unsafe_code)]
 
 mod cardinality;
+mod choose;
 mod contraction;
 mod crossover;
+mod error;
 mod gene;
 mod genome;
 pub mod mutation;
@@ -22,10 +24,11 @@ mod walk;
 
 pub use cardinality::Cardinality;
 pub use crossover::crossover;
+pub use error::SpaceError;
 pub use gene::{Gene, Sampling, Values};
 pub use genome::Genome;
 pub use mutation::{Mutation, mutation, mutations};
 pub use plain::Constraint;
 pub use refusal::Refusal;
 pub use rules::Rules;
-pub use space::{SearchSpace, SpaceError, Wish};
+pub use space::{SearchSpace, Wish};

@@ -3,10 +3,12 @@ use std::sync::Arc;
 
 use rand::Rng;
 use tilewright_ir::computation::Computation;
-use tilewright_ir::{Illegal, Limits, SCHEDULE_VERSION, Schedule, ScheduleValue, Workload, WorkloadError};
+use tilewright_ir::{Illegal, Limits, SCHEDULE_VERSION, Schedule, ScheduleValue, Workload, default_schedule};
 
 use crate::cardinality::{Cardinality, estimate};
+use crate::choose::{exactly, nearest};
 use crate::contraction;
+use crate::error::SpaceError;
 use crate::gene::Gene;
 use crate::genome::Genome;
 use crate::plain::{self, Constraint};
@@ -27,45 +29,6 @@ pub struct SearchSpace {
     default: Genome,
 }
 
-/// Why a space cannot be built.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SpaceError {
-    /// A gene without a value, or with more than 65,536.
-    #[error("gene `{gene}` has {count} values; from 1 to 65536 are possible")]
-    Values {
-        /// Its name.
-        gene: String,
-        /// Number of its values.
-        count: usize,
-    },
-    /// Two genes of one name.
-    #[error("gene `{0}` stands twice")]
-    Twice(String),
-    /// A constraint names no gene.
-    #[error("constraint `{constraint}` names `{gene}`, which is no gene")]
-    UnknownGene {
-        /// Text of the constraint.
-        constraint: String,
-        /// What it names.
-        gene: String,
-    },
-    /// No legal point exists.
-    #[error("no point of the space is legal")]
-    Nothing,
-    /// No legal point was found within a bounded search.
-    #[error("no legal point of the space was found in {steps} steps")]
-    NotFound {
-        /// Values tried.
-        steps: usize,
-    },
-    /// The workload's own description is impossible.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    /// The target cannot run this workload at all.
-    #[error(transparent)]
-    Illegal(#[from] Illegal),
-}
-
 /// What a gene should be when a genome is completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
@@ -84,7 +47,8 @@ impl SearchSpace {
     /// When the workload is impossible, or the target cannot run it.
     pub fn of(workload: &Workload, limits: &Limits) -> Result<Self, SpaceError> {
         match workload.operator().describe(workload.parameters())? {
-            Computation::Contraction(contraction) => contraction::space(&contraction, limits),
+            Computation::Contraction(contraction) => contraction::space(&contraction, limits)
+                .map(|space| space.with_default(&default_schedule(workload, limits))),
         }
     }
 
@@ -124,10 +88,13 @@ impl SearchSpace {
         Ok(Self { default, ..space })
     }
 
-    /// The same space with another default; `None` when the schedule is no legal point.
+    /// The same space with the point nearest to `schedule` as its default; unchanged where there is none.
     #[must_use]
-    pub fn with_default(self, schedule: &Schedule) -> Option<Self> {
-        Some(Self { default: self.encode(schedule)?, ..self })
+    pub fn with_default(self, schedule: &Schedule) -> Self {
+        match self.nearest(schedule) {
+            Some(default) => Self { default, ..self },
+            None => self,
+        }
     }
 
     /// The genes, in order of dependence.
@@ -140,7 +107,8 @@ impl SearchSpace {
         self.genes.iter().position(|gene| gene.name == name)
     }
 
-    /// The point that absent parameters mean; the first legal one where they mean nothing.
+    /// A point to begin with: for a workload the one nearest to its default schedule, else what absent
+    /// parameters mean, else the first legal one.
     pub fn default_genome(&self) -> &Genome {
         &self.default
     }
@@ -184,6 +152,26 @@ impl SearchSpace {
                 0
             } else {
                 return None;
+            };
+            values.push(index);
+            Some(index)
+        });
+        done.then(|| Genome(values.into()))
+    }
+
+    /// The legal genome nearest to a schedule, parameters that the space does not know left aside; `None` at a
+    /// dead end.
+    pub fn nearest(&self, schedule: &Schedule) -> Option<Genome> {
+        let mut values = Vec::with_capacity(self.genes.len());
+        let done = self.engine.walk(&self.genes, &mut |position| {
+            let gene = &self.genes[position.gene()];
+            let wanted = schedule.parameters.get(&gene.name).cloned().or_else(|| position.default());
+            let index = if position.active() {
+                wanted
+                    .and_then(|wanted| nearest(position, gene, &wanted))
+                    .or_else(|| position.open(gene).first().copied())?
+            } else {
+                0
             };
             values.push(index);
             Some(index)
@@ -241,9 +229,7 @@ impl SearchSpace {
         let mut values = Vec::with_capacity(self.genes.len());
         let done = self.engine.walk(&self.genes, &mut |position| {
             let gene = &self.genes[position.gene()];
-            let index = if !position.active() {
-                0
-            } else {
+            let index = if position.active() {
                 match wishes.get(position.gene()) {
                     Some(&Wish::Exactly(index)) => self.judge(position, index).is_ok().then_some(index)?,
                     Some(Wish::Near(value)) => match nearest(position, gene, value) {
@@ -252,6 +238,8 @@ impl SearchSpace {
                     },
                     Some(Wish::Free) | None => sampling::draw(&position.open(gene), gene.sampling, rng)?,
                 }
+            } else {
+                0
             };
             values.push(index);
             Some(index)
@@ -311,57 +299,5 @@ impl SearchSpace {
             });
         }
         Ok(())
-    }
-}
-
-fn number(value: &ScheduleValue) -> u64 {
-    match value {
-        ScheduleValue::Number(number) => *number,
-        ScheduleValue::Name(_) => 0,
-    }
-}
-
-/// First index of an ordered gene whose number is not below `wanted`.
-fn place(position: &dyn Position, gene: &Gene, wanted: u64) -> usize {
-    let (mut low, mut high) = (0, gene.values.len());
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if number(&position.parameter(middle as u16)) < wanted { low = middle + 1 } else { high = middle }
-    }
-    low
-}
-
-/// The open index with exactly this value.
-fn exactly(position: &dyn Position, gene: &Gene, wanted: &ScheduleValue) -> Option<u16> {
-    let open = |index: u16| position.check(index).is_ok();
-    match wanted {
-        ScheduleValue::Number(wanted) if gene.is_ordered() => (place(position, gene, *wanted)
-            ..gene.values.len())
-            .map(|index| index as u16)
-            .take_while(|&index| number(&position.parameter(index)) == *wanted)
-            .find(|&index| open(index)),
-        wanted => gene.index_of(wanted).filter(|&index| open(index)),
-    }
-}
-
-/// The open index nearest to a value; `None` when a choice is not open.
-fn nearest(position: &dyn Position, gene: &Gene, wanted: &ScheduleValue) -> Option<u16> {
-    let ScheduleValue::Number(wanted) = wanted else {
-        return exactly(position, gene, wanted);
-    };
-    if !gene.is_ordered() {
-        return None;
-    }
-    let place = place(position, gene, *wanted);
-    let open = |index: &u16| position.check(*index).is_ok();
-    let above = (place..gene.values.len()).map(|index| index as u16).find(open);
-    let below = (0..place).rev().map(|index| index as u16).find(open);
-    let distance = |index: u16| {
-        let found = number(&position.parameter(index));
-        ((found + 1) as f64 / (*wanted + 1) as f64).ln().abs()
-    };
-    match (below, above) {
-        (Some(below), Some(above)) => Some(if distance(below) < distance(above) { below } else { above }),
-        (one, other) => one.or(other),
     }
 }

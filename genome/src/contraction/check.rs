@@ -1,7 +1,7 @@
 //! Which values are open. The conditions are those of lowering, and a few more that leave out schedules whose
 //! program another schedule gives already.
 
-use super::facts::{Facts, INNERS, K, M, N, ORDERS, PACKS, PAD, PEEL, Pack, THREADS, Threads};
+use super::facts::{Facts, INNERS, K, M, MASK, N, ORDERS, PACKS, PAD, PEEL, Pack, THREADS, Threads};
 use super::position::{
     DEAL, INNER, ORDER, PACK, PREFETCH, REGISTER_K, REGISTER_M, REGISTER_N, REST, SPLIT_K, THREADS as SHARED,
     TILE, UNROLL,
@@ -38,6 +38,9 @@ impl ContractionRules {
             INNER => allow(usize::from(index) < INNERS.len(), "nm, mn"),
             gene if gene == PACK || gene == PACK + 1 => {
                 self.check_pack(gene - PACK, PACKS[usize::from(index)].1, facts)
+            }
+            gene if (REST..REST + 3).contains(&gene) && index == MASK && facts.alone[gene - REST] => {
+                agree(false, "rest, register", "one register tile covers the axis: masking it is peeling it")
             }
             gene if gene == REST + K => {
                 agree(
@@ -183,7 +186,9 @@ impl ContractionRules {
         let (extent, register) = (self.extents[axis], facts.register[axis].max(1));
         let whole = usize::from(index) + 1 == self.numbers[TILE + axis].len();
         let tile = self.tile(axis, index, facts);
-        allow(whole || tile < extent, "a multiple of the register tile below the extent, or the extent")?;
+        // Leaving less than a register tile would only make its rest a cache tile.
+        let fits = whole || tile.saturating_add(register) <= extent;
+        allow(fits, "a multiple of the register tile that leaves one more, or the extent")?;
         match facts.threads {
             Threads::Outer(shared) if shared == axis && facts.cyclic => agree(
                 extent.div_ceil(tile) > self.workers,

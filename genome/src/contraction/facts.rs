@@ -42,6 +42,8 @@ pub(super) const PACKS: [(&str, Pack); 4] =
 pub(super) const RESTS: [&str; 3] = ["peel", "mask", "pad"];
 /// Index of `peel` in [`RESTS`].
 pub(super) const PEEL: u16 = 0;
+/// Index of `mask` in [`RESTS`].
+pub(super) const MASK: u16 = 1;
 /// Index of `pad` in [`RESTS`].
 pub(super) const PAD: u16 = 2;
 
@@ -61,6 +63,7 @@ pub(super) const INNERS: [(&str, [usize; 2]); 2] = [("nm", [N, M]), ("mn", [M, N
 /// What later genes ask of earlier ones. What is no longer asked for is reset, so that beginnings with the
 /// same continuations are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each named after its question")]
 pub(crate) struct Facts {
     /// Lanes run along the reduction instead of the columns.
     pub(super) lanes_along_k: bool,
@@ -76,11 +79,13 @@ pub(crate) struct Facts {
     pub(super) several: [bool; 2],
     /// Some loop over the axis leaves a rest.
     pub(super) rest: [bool; 3],
+    /// One register tile covers the axis: its rest is known, so that masking it is peeling it.
+    pub(super) alone: [bool; 3],
     /// The last slice of the reduction is shorter: how much is left is not known when the program is made.
     pub(super) ragged: bool,
     /// The loop that packs a cache tile leaves a rest along the reduction.
     pub(super) copy_rest: bool,
-    /// Iterations of the reduction loop, rounded down to a power of two, at most [`MOST_STEPS`].
+    /// Full iterations of the reduction loop, rounded down to a power of two, at most [`MOST_STEPS`].
     pub(super) steps: u64,
     /// Most copies of the reduction's body that the target's limit on instructions leaves room for.
     pub(super) room: u64,
@@ -102,6 +107,7 @@ impl Facts {
         whole: [true; 3],
         several: [false; 2],
         rest: [false; 3],
+        alone: [false; 3],
         ragged: false,
         copy_rest: false,
         steps: 1,

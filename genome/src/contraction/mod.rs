@@ -26,8 +26,9 @@ mod values;
 use tilewright_ir::computation::Contraction;
 use tilewright_ir::{Illegal, Limits};
 
+use crate::error::SpaceError;
 use crate::gene::Gene;
-use crate::space::{SearchSpace, SpaceError};
+use crate::space::SearchSpace;
 use facts::{INNERS, K, M, N, ORDERS, PACKS, RESTS, THREADS};
 use rules::ContractionRules;
 

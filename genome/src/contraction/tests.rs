@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
+use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt, SeedableRng};
-use tilewright_ir::{Limits, MemoryLevel, Schedule, Workload, default_schedule, legalise, lower};
+use tilewright_ir::{Illegal, Limits, MemoryLevel, Schedule, Workload, default_schedule, legalise, lower};
 
-use crate::{Cardinality, Genome, SearchSpace, mutations};
+use crate::{Cardinality, Genome, SearchSpace};
 
 fn limits(vector_bytes: u64, vector_registers: u32, workers: u32) -> Limits {
     let level = |name: &str, bytes, owner: Option<&str>| MemoryLevel {
@@ -71,50 +71,157 @@ fn everywhere(mut check: impl FnMut(&Workload, &Limits, &SearchSpace)) {
     }
 }
 
+/// Lowered and legalised, as a candidate is.
+fn program(
+    workload: &Workload,
+    schedule: &Schedule,
+    limits: &Limits,
+) -> Result<tilewright_ir::Program, Illegal> {
+    legalise(&lower(workload, schedule, limits)?, limits)
+}
+
+/// Number of different programs of `count` random genomes.
+fn distinct(workload: &Workload, limits: &Limits, count: usize) -> usize {
+    let space = SearchSpace::of(workload, limits).unwrap();
+    let mut rng = rng();
+    let hashes: BTreeSet<_> = (0..count)
+        .filter_map(|_| {
+            let schedule = space.decode(&space.sample(&mut rng)).unwrap();
+            program(workload, &schedule, limits).ok().map(|program| program.hash())
+        })
+        .collect();
+    hashes.len()
+}
+
 #[test]
-#[ignore = "a figure to look at"]
-fn figures() {
-    for text in SHAPES {
-        for limits in [avx2(1), avx2(2), avx512(2)] {
-            let workload = workload(text);
-            let space = SearchSpace::of(&workload, &limits).unwrap();
-            let mut rng = rng();
-            let begin = std::time::Instant::now();
-            let count = space.cardinality_without(&["unroll", "prefetch.a", "prefetch.b"], &mut rng);
-            let counted = begin.elapsed();
-            let total = 5_000;
-            let begin = std::time::Instant::now();
-            let genomes: Vec<Genome> = (0..total).map(|_| space.sample(&mut rng)).collect();
-            let sampled = begin.elapsed();
-            let distinct_genomes: BTreeSet<_> = genomes.iter().collect();
-            let mut hashes = BTreeSet::new();
-            let (mut refused, mut illegal) = (std::collections::BTreeMap::new(), 0);
-            for genome in &genomes {
-                let schedule = space.decode(genome).unwrap();
-                match lower(&workload, &schedule, &limits).and_then(|program| legalise(&program, &limits)) {
-                    Ok(program) => {
-                        hashes.insert(program.hash());
-                    }
-                    Err(reason) => {
-                        illegal += 1;
-                        refused
-                            .entry(format!("{reason:?}").chars().take(40).collect::<String>())
-                            .or_insert((0, schedule.to_string(), reason.to_string()))
-                            .0 += 1;
-                    }
-                }
+fn random_genomes_are_legal_and_their_schedules_lead_back_to_them() {
+    everywhere(|workload, limits, space| {
+        let mut rng = rng();
+        for _ in 0..50 {
+            let genome = space.sample(&mut rng);
+            let schedule = space.decode(&genome).unwrap();
+            assert_eq!(space.encode(&schedule).as_ref(), Some(&genome), "{workload}: {schedule}");
+            match program(workload, &schedule, limits) {
+                Ok(_) | Err(Illegal::Body { .. }) => {}
+                Err(reason) => panic!("{workload}: {schedule}: {reason}"),
             }
-            println!(
-                "{text} lanes {} workers {}: {count} in {counted:?}; {} genomes ({:?} each), {} programs, {illegal} illegal",
-                limits.vector_bytes / 4,
-                limits.workers,
-                distinct_genomes.len(),
-                sampled / total,
-                hashes.len()
-            );
-            for reason in refused {
-                println!("    {reason:?}");
+        }
+    });
+}
+
+#[test]
+fn random_genomes_are_different_programs() {
+    for (text, limits) in [(SHAPES[12], avx2(1)), (SHAPES[10], avx2(2)), (SHAPES[3], avx512(2))] {
+        let count = 2_000;
+        let distinct = distinct(&workload(text), &limits, count);
+        assert!(distinct * 100 >= count * 99, "{text}: {distinct} of {count}");
+    }
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn at_least_95_percent_of_100_000_random_genomes_are_different_programs() {
+    for limits in [avx2(1), avx2(2)] {
+        let distinct = distinct(&workload(SHAPES[12]), &limits, 100_000);
+        println!("{} workers: {distinct} of 100000", limits.workers);
+        assert!(distinct >= 95_000, "{distinct}");
+    }
+}
+
+#[test]
+fn a_large_problem_has_more_than_ten_to_the_eight_points() {
+    for limits in [avx2(1), avx2(2), avx512(2)] {
+        let space = SearchSpace::of(&workload(SHAPES[12]), &limits).unwrap();
+        let count = space.cardinality_without(&["unroll", "prefetch.a", "prefetch.b"], &mut rng());
+        assert!(matches!(count, Cardinality::Exact(points) if points >= 100_000_000), "{count}");
+    }
+}
+
+/// Counts points one by one: the values open after each beginning.
+fn enumerate(space: &SearchSpace, beginning: &mut Vec<u16>) -> u128 {
+    let gene = beginning.len();
+    if gene == space.genes().len() {
+        return 1;
+    }
+    let mut padded = beginning.clone();
+    padded.resize(space.genes().len(), 0);
+    let mut open = space.open_values(&Genome(padded.into()), gene);
+    if open.is_empty() {
+        open.push(0);
+    }
+    let mut sum = 0;
+    for index in open {
+        beginning.push(index);
+        sum += enumerate(space, beginning);
+        beginning.pop();
+    }
+    sum
+}
+
+#[test]
+fn counting_by_facts_agrees_with_counting_one_by_one() {
+    for (text, limits) in [
+        ("matmul:m=1,n=1,k=1,dtype=f32", avx2(2)),
+        ("matmul:m=2,n=1,k=3,dtype=f32", limits(16, 5, 1)),
+        ("matmul:m=3,n=2,k=9,dtype=f32", limits(16, 4, 2)),
+    ] {
+        let space = SearchSpace::of(&workload(text), &limits).unwrap();
+        let counted = space.cardinality(&mut rng());
+        assert_eq!(counted, Cardinality::Exact(enumerate(&space, &mut Vec::new())), "{text}");
+    }
+}
+
+#[test]
+fn register_tiles_are_refused_where_lowering_refuses_them() {
+    let (workload, limits) = (workload(SHAPES[3]), avx2(1));
+    let space = SearchSpace::of(&workload, &limits).unwrap();
+    let (mut allowed, mut refused) = (0, 0);
+    for vector in ["n", "k"] {
+        for rows in 1..=16 {
+            for columns in [1, 2, 3, 5, 8, 16, 24, 32, 48] {
+                for reduction in [8, 16, 24] {
+                    let mut schedule = Schedule::default()
+                        .with_name("vector", vector)
+                        .with_number("register.m", rows)
+                        .with_number("register.n", columns);
+                    if vector == "k" {
+                        schedule = schedule.with_number("register.k", reduction).with_name("pack.b", "tile");
+                    }
+                    let lowers = lower(&workload, &schedule, &limits).is_ok();
+                    assert_eq!(space.encode(&schedule).is_some(), lowers, "{schedule}");
+                    if lowers { allowed += 1 } else { refused += 1 }
+                }
             }
         }
     }
+    assert!(allowed > 50 && refused > 50);
+}
+
+#[test]
+fn the_default_genome_is_the_default_schedule_or_near_to_it() {
+    let mut same = 0;
+    let mut spaces = 0;
+    everywhere(|workload, limits, space| {
+        let schedule = space.decode(space.default_genome()).unwrap();
+        let hash = |schedule| program(workload, schedule, limits).unwrap().hash();
+        same += usize::from(hash(&schedule) == hash(&default_schedule(workload, limits)));
+        spaces += 1;
+    });
+    assert!(same * 10 >= spaces * 9, "{same} of {spaces}");
+}
+
+#[test]
+fn what_is_wrong_with_a_genome_is_said() {
+    let space = SearchSpace::of(&workload(SHAPES[12]), &avx2(1)).unwrap();
+    let reason = |genome: &[u16]| space.decode(&Genome(genome.into())).unwrap_err().to_string();
+    let good = space.sample(&mut rng());
+    assert!(reason(&good.0[1..]).contains("19 genes"));
+    let with = |name: &str, index| {
+        let mut genome = good.0.clone();
+        genome[space.gene(name).unwrap()] = index;
+        reason(&genome)
+    };
+    assert!(with("vector", 9).contains("vector"), "{}", with("vector", 9));
+    assert!(with("threads", 1).contains("no effect"), "{}", with("threads", 1));
+    assert!(with("register.m", 15).contains("registers of 16"), "{}", with("register.m", 15));
 }

@@ -56,18 +56,20 @@ impl ContractionRules {
         if ragged {
             rest = tile < lengths[0] || register > 1;
         }
-        let iterations = full.div_ceil(register);
+        // A peeled last step is a body of its own: only full steps repeat.
+        let full_steps = (full / register).clamp(1, MOST_STEPS);
         facts.whole[axis] = tile == self.extents[axis];
         facts.rest[axis] = rest;
+        facts.alone[axis] = register >= self.extents[axis];
         facts.register[axis] = 0;
         if axis == K {
             facts.ragged = ragged;
             facts.copy_rest = copy_rest && !facts.lanes_along_k;
-            facts.steps = 1 << iterations.min(MOST_STEPS).ilog2();
+            facts.steps = 1 << full_steps.ilog2();
             facts.split = 1;
             facts.cyclic = false;
         } else {
-            facts.several[axis] = iterations > 1;
+            facts.several[axis] = full > register;
         }
     }
 
