@@ -1,6 +1,6 @@
 //! Kernels kept in a registry, ready to load.
 
-use tilewright_codegen::{Artifact, EntryPoint, isa};
+use tilewright_codegen::{Artifact, EntryPoint, Isa, isa};
 use tilewright_ir::WorkloadKey;
 use tilewright_registry::{Record, Registry, RegistryError};
 
@@ -36,7 +36,7 @@ pub fn dispatch(registry: &Registry, key: &WorkloadKey) -> Result<Option<(Record
 /// As [`dispatch`].
 pub fn artifact_of(registry: &Registry, record: &Record) -> Result<Artifact, DispatchError> {
     let facts = &record.kernel.subject().artifact;
-    if !isa(&facts.isa).is_some_and(|isa| isa.available()) {
+    if !isa(&facts.isa).is_some_and(Isa::available) {
         return Err(DispatchError::InstructionSet { record: record.id.to_string(), isa: facts.isa.clone() });
     }
     let entries = facts.entries.iter();
