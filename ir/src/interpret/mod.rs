@@ -107,7 +107,9 @@ pub fn interpret(
             Some(owner) => checker.resource(owner)? + 1,
             None => 0,
         };
-        machine.buffers.push((depth, shape(&buffer.shape, &worker, &buffer.name)?));
+        let shape = shape(&buffer.shape, &worker, &buffer.name)?;
+        storage::check_layout(buffer, &shape)?;
+        machine.buffers.push((depth, shape));
     }
     for steps in &plans {
         let mut task = Task::new(worker.clone(), steps);

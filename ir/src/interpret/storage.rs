@@ -1,8 +1,10 @@
 //! Elements of tensors and buffers, by index.
 
+use super::error::InterpretError;
 use super::order::Cell;
+use super::plan::invalid;
 use crate::data_type::DataType;
-use crate::program::Layout;
+use crate::program::{Buffer, Layout};
 
 /// Most dimensions of a tensor or buffer: indices are kept in fixed arrays.
 pub(super) const MOST_DIMENSIONS: usize = 8;
@@ -89,6 +91,37 @@ impl Storage {
                 low[dimension] / width as i64 == high[dimension] / width as i64
             }
             Place::Layout(Layout::Swizzled) => false,
+        }
+    }
+}
+
+/// Refuses a layout that is not one to one on its shape.
+///
+/// # Errors
+/// [`InterpretError::Invalid`] with the reason.
+pub(super) fn check_layout(buffer: &Buffer, shape: &[u64]) -> Result<(), InterpretError> {
+    let name = &buffer.name;
+    match buffer.layout {
+        Layout::RowMajor => Ok(()),
+        Layout::Panels { dimension, width } if dimension >= shape.len() || width == 0 => {
+            invalid(format!("{name} has panels of {width} along dimension {dimension} of {}", shape.len()))
+        }
+        Layout::Panels { .. } => Ok(()),
+        Layout::Padded { .. } | Layout::Swizzled if shape.is_empty() => {
+            invalid(format!("{name} has no rows to pad or to swizzle"))
+        }
+        Layout::Padded { .. } => Ok(()),
+        Layout::Swizzled => {
+            let group = (16 / buffer.data_type.block().bytes).max(1);
+            let (columns, groups) = (shape[shape.len() - 1], shape[shape.len() - 1] / group);
+            // The exchange stays inside a row only where the masked bits span whole runs of groups.
+            let whole = columns % group == 0 && (groups.is_power_of_two() || groups.is_multiple_of(8));
+            if whole {
+                return Ok(());
+            }
+            invalid(format!(
+                "{name} is swizzled with rows of {columns}, no power of two of {group}-element groups"
+            ))
         }
     }
 }
