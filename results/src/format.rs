@@ -23,7 +23,7 @@ pub(crate) fn number(value: f64) -> String {
         "–".to_owned()
     } else if size == 0.0 {
         "0".to_owned()
-    } else if size >= 1e6 || size < 1e-3 {
+    } else if !(1e-3..1e6).contains(&size) {
         format!("{value:.2e}")
     } else if size >= 100.0 {
         thousands(value.round() as i64)
@@ -34,6 +34,30 @@ pub(crate) fn number(value: f64) -> String {
     } else {
         format!("{value:.3}")
     }
+}
+
+/// A number on an axis: no zeros that say nothing.
+pub(crate) fn tick(value: f64) -> String {
+    let text = number(value);
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// A time interval in one unit, with the digits in which its ends differ.
+pub(crate) fn time_interval(low_ns: f64, high_ns: f64) -> String {
+    let (value, unit) = time_unit(high_ns);
+    format!("{} {unit}", interval(low_ns / value, high_ns / value))
+}
+
+/// Two ends with the decimals that it takes to show their distance, from two to six.
+pub(crate) fn interval(low: f64, high: f64) -> String {
+    let distance = (high - low).abs();
+    let wanted = if distance > 0.0 { 1.0 - distance.log10().floor() } else { 2.0 };
+    let decimals = wanted.clamp(2.0, 6.0) as usize;
+    format!("{low:.decimals$} to {high:.decimals$}")
 }
 
 /// A count with thin spaces between thousands.
@@ -108,6 +132,12 @@ mod tests {
             assert_eq!(number(value), text);
         }
         assert_eq!((time(1500.0).as_str(), time(2.5e9).as_str()), ("1.50 µs", "2.50 s"));
+        assert_eq!(
+            (tick(20.0).as_str(), tick(0.1).as_str(), tick(1024.0).as_str()),
+            ("20", "0.1", "1\u{202f}024")
+        );
+        assert_eq!(interval(2.3211, 2.3244), "2.3211 to 2.3244");
+        assert_eq!(time_interval(11_660_000.0, 11_720_000.0), "11.660 to 11.720 ms");
         assert_eq!((bytes(512).as_str(), bytes(65_536).as_str()), ("512 B", "64.0 KiB"));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! For each parameter the trials are grouped by its value (numbers with many values: by eighths of the
 //! trials), and the share of the variance of log time that the groups explain is estimated by
-//! ε² = (S_between − (g − 1)·m_within) / S_total, with m_within = S_within / (n − g), at least 0
+//! `ε² = (S_between − (g − 1)·m_within) / S_total` with `m_within = S_within / (n − g)`, at least 0
 //! (Kelley 1935, "An unbiased correlation ratio measure"; unlike η² it does not grow with the number of
 //! groups). Parameters are looked at one by one: what only two of them decide together is not seen, and a
 //! search that had settled on a value early leaves little to see.
@@ -45,15 +45,16 @@ pub fn importance(campaign: &Campaign) -> Vec<Importance> {
     let mut found: Vec<Importance> = names
         .into_iter()
         .filter_map(|name| {
-            let values = trials.iter().map(|(parameters, log)| (parameters.get(name), *log)).collect();
-            explain(name, values)
+            let values: Vec<_> =
+                trials.iter().map(|(parameters, log)| (parameters.get(name), *log)).collect();
+            explain(name, &values)
         })
         .collect();
     found.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.parameter.cmp(&b.parameter)));
     found
 }
 
-fn explain(name: &str, values: Vec<(Option<&ScheduleValue>, f64)>) -> Option<Importance> {
+fn explain(name: &str, values: &[(Option<&ScheduleValue>, f64)]) -> Option<Importance> {
     let groups: Vec<(String, Vec<f64>)> =
         group(values).into_iter().filter(|(_, logs)| logs.len() >= LEAST_IN_GROUP).collect();
     let count: usize = groups.iter().map(|(_, logs)| logs.len()).sum();
@@ -85,9 +86,9 @@ fn explain(name: &str, values: Vec<(Option<&ScheduleValue>, f64)>) -> Option<Imp
 }
 
 /// Log times by value, in order of value; an absent parameter is a value of its own.
-fn group(values: Vec<(Option<&ScheduleValue>, f64)>) -> Vec<(String, Vec<f64>)> {
+fn group(values: &[(Option<&ScheduleValue>, f64)]) -> Vec<(String, Vec<f64>)> {
     let mut by_value: BTreeMap<Option<&ScheduleValue>, Vec<f64>> = BTreeMap::new();
-    for (value, log) in &values {
+    for (value, log) in values {
         by_value.entry(*value).or_default().push(*log);
     }
     if by_value.len() <= QUANTILES {
@@ -127,20 +128,21 @@ mod tests {
             let ScheduleValue::Number(number) = value else { unreachable!("numbers only") };
             (Some(value), *number as f64)
         });
-        let decides = explain("decides", decides.collect()).unwrap();
+        let decides = explain("decides", &decides.collect::<Vec<_>>()).unwrap();
         assert!(decides.share > 0.99 && decides.best == "0", "{decides:?}");
         assert!((decides.spread - 3_f64.exp()).abs() < 1e-9);
         let idle = values.iter().zip(0_u32..).map(|(value, i)| (Some(value), f64::from(i / 4 % 2)));
-        assert!(explain("idle", idle.collect()).unwrap().share < 0.05);
+        assert!(explain("idle", &idle.collect::<Vec<_>>()).unwrap().share < 0.05);
     }
 
     #[test]
     fn many_values_are_grouped_and_a_constant_one_is_left_out() {
         let values: Vec<ScheduleValue> = (0..100).map(ScheduleValue::Number).collect();
-        let found = explain("size", values.iter().zip(0..).map(|(v, i)| (Some(v), f64::from(i))).collect());
+        let sized: Vec<_> = values.iter().zip(0..).map(|(v, i)| (Some(v), f64::from(i))).collect();
+        let found = explain("size", &sized);
         let found = found.unwrap();
         assert!(found.groups == 8 && found.best == "0–12", "{found:?}");
         let one = ScheduleValue::Name("n".to_owned());
-        assert_eq!(explain("vector", vec![(Some(&one), 1.0); 50]), None);
+        assert_eq!(explain("vector", &[(Some(&one), 1.0); 50]), None);
     }
 }

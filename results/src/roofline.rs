@@ -4,6 +4,9 @@
 use tilewright_ir::CacheState;
 use tilewright_journal::{Bandwidth, Ceilings, Work};
 
+/// Name of the arithmetic ceiling.
+pub(crate) const COMPUTE: &str = "compute";
+
 /// What bounds a workload on a device, and at which rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
@@ -15,6 +18,13 @@ pub struct Bound {
     pub intensity: f64,
     /// Level in which the operands lie before a launch; `None` where no bandwidth was measured.
     pub level: Option<Bandwidth>,
+}
+
+impl Bound {
+    /// What binds, in words.
+    pub(crate) fn title(&self) -> String {
+        if self.name == COMPUTE { "arithmetic".to_owned() } else { format!("{} bandwidth", self.name) }
+    }
 }
 
 /// The bound of `work`.
@@ -33,7 +43,7 @@ pub fn bound(work: &Work, ceilings: &Ceilings, cache: CacheState) -> Bound {
     let moved = level.map_or(f64::INFINITY, |level| level.gbps * intensity);
     let (name, gflops) = match level {
         Some(level) if moved < ceilings.gflops => (level.level.clone(), moved),
-        _ => ("compute".to_owned(), ceilings.gflops),
+        _ => (COMPUTE.to_owned(), ceilings.gflops),
     };
     Bound { name, gflops, intensity, level: level.cloned() }
 }

@@ -71,7 +71,8 @@ fn a_page_stands_alone_and_shows_everything() {
     }
     assert_balanced(&page);
     assert!(!page.contains("<script") && !page.contains(" src=") && !page.contains("url("));
-    assert!(!page.contains("NaN ") && !page.contains(">NaN"));
+    // A wrong answer may be one; nothing else is.
+    assert!(!page.replace("NaN instead of", "").contains("NaN"));
     for path in &written.charts {
         let svg = fs::read_to_string(path).unwrap();
         assert_balanced(&svg);

@@ -29,7 +29,7 @@ pub(crate) fn outcomes(outcomes: &BTreeMap<&'static str, u64>) -> Result<String,
         .map(|(kind, number)| Bar {
             label: kind.replace('_', " "),
             share: number as f64 / most as f64,
-            note: format!("{}  ({})", count(number), percent(number as f64 / total as f64)),
+            note: format!("{} ({})", count(number), percent(number as f64 / total as f64)),
             color: match kind {
                 "ok" => GOOD,
                 "illegal" | "duplicate" | "simulated" => FAINT,
@@ -50,7 +50,7 @@ pub(crate) fn importance(ranking: &[Importance]) -> Result<String, ReportError> 
         .map(|found| Bar {
             label: found.parameter.clone(),
             share: found.share / most,
-            note: format!("{}   best {}, worst ×{:.2}", percent(found.share), found.best, found.spread),
+            note: format!("{} · best {}, worst ×{:.2}", percent(found.share), found.best, found.spread),
             color: WINNER,
         })
         .collect();

@@ -78,7 +78,7 @@ pub(crate) fn chart(
     let drawn = {
         let root =
             SVGBackend::with_string(&mut svg, (px(WIDTH) as u32, px(height) as u32)).into_drawing_area();
-        let head = if legend.is_empty() { 32 } else { 54 };
+        let head = if legend.is_empty() { 32 } else { 60 };
         root.fill(&PAPER)
             .and_then(|()| draw_head(&root, title, legend))
             .and_then(|()| plot(&root.split_vertically(px(head)).1))

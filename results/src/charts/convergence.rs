@@ -1,7 +1,7 @@
 use plotters::prelude::*;
 
 use super::canvas::{CEILING, FAINT, GRID, INK, MUTED, Mark, WINNER, chart, px, round_up, text, thin};
-use crate::format::number;
+use crate::format::{number, tick};
 use crate::{Axis, Bound, Convergence, ReportError};
 
 /// Points of trials beyond which a chart only gets heavier.
@@ -19,7 +19,7 @@ pub(crate) fn draw(course: &Convergence, axis: Axis, bound: &Bound) -> Result<St
     let legend = [
         (Mark::Line(WINNER), "incumbent of the search".to_owned()),
         (Mark::Dot(FAINT), "measured trials".to_owned()),
-        (Mark::Dashed(CEILING), format!("ceiling ({}), {} GFLOP/s", bound.name, number(bound.gflops))),
+        (Mark::Dashed(CEILING), format!("ceiling ({}), {} GFLOP/s", bound.title(), number(bound.gflops))),
     ];
     let steps = staircase(&course.best);
     let trials = thin(&course.trials, MOST_POINTS);
@@ -47,8 +47,8 @@ pub(crate) fn draw(course: &Convergence, axis: Axis, bound: &Bound) -> Result<St
                 .y_desc("GFLOP/s")
                 .x_labels(8)
                 .y_labels(6)
-                .x_label_formatter(&|value| number(*value))
-                .y_label_formatter(&|value| number(*value))
+                .x_label_formatter(&|value| tick(*value))
+                .y_label_formatter(&|value| tick(*value))
                 .draw()?;
             chart
                 .configure_secondary_axes()

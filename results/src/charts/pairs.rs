@@ -4,7 +4,7 @@ use tilewright_stats::{Evidence, log_ratios, samples};
 
 use super::canvas::{DEFAULT, FAINT, GOOD, GRID, INK, MUTED, Mark, WINNER, chart, px, text, thin};
 use crate::ReportError;
-use crate::format::{number, time, time_unit};
+use crate::format::{tick, time, time_unit};
 
 const MOST_POINTS: usize = 800;
 
@@ -47,8 +47,8 @@ pub(crate) fn times(confirmation: &Confirmation) -> Option<Result<String, Report
             .x_desc("pair")
             .y_desc(format!("time of a launch, {unit_name}"))
             .y_labels(6)
-            .x_label_formatter(&|value| number(*value))
-            .y_label_formatter(&|value| number(*value))
+            .x_label_formatter(&|value| tick(*value))
+            .y_label_formatter(&|value| tick(*value))
             .draw()?;
         for (series, color, measurement) in [
             (default, DEFAULT, &confirmation.default.measurement),
@@ -114,7 +114,7 @@ pub(crate) fn ratios(confirmation: &Confirmation) -> Option<Result<String, Repor
             .x_desc("pair")
             .y_desc("ratio of times")
             .y_labels(5)
-            .x_label_formatter(&|value| number(*value))
+            .x_label_formatter(&|value| tick(*value))
             .y_label_formatter(&|value| format!("{value:.2}"))
             .draw()?;
         let level = |value: f64| [(0.0, value), (end, value)];

@@ -2,7 +2,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{CEILING, DEFAULT, FAINT, GRID, INK, MUTED, Mark, PAPER, WINNER, chart, px, text, thin};
-use crate::format::number;
+use crate::format::{number, tick};
+use crate::roofline::COMPUTE;
 use crate::{Bound, Campaign, ReportError, Summary};
 
 const MOST_POINTS: usize = 600;
@@ -49,13 +50,13 @@ pub(crate) fn draw(campaign: &Campaign, bound: &Bound) -> Result<String, ReportE
             .axis_desc_style(text(12, INK))
             .x_desc("operations for each compulsory byte (logarithmic)")
             .y_desc("GFLOP/s (logarithmic)")
-            .x_label_formatter(&|value| number(*value))
-            .y_label_formatter(&|value| number(*value))
+            .x_label_formatter(&|value| tick(*value))
+            .y_label_formatter(&|value| tick(*value))
             .draw()?;
         let plain =
             |color: RGBColor, binds: bool| color.stroke_width(px(if binds { 5 } else { 2 }) as u32 / 2);
         let rising = |name: &str| bound.level.as_ref().is_some_and(|level| level.level == name);
-        for level in &ceilings.bandwidths {
+        for (level, place) in ceilings.bandwidths.iter().zip(0_u32..) {
             let meets = ceilings.gflops / level.gbps;
             let start = left.max(bottom / level.gbps);
             let binds = bound.name == level.level;
@@ -64,16 +65,19 @@ pub(crate) fn draw(campaign: &Campaign, bound: &Bound) -> Result<String, ReportE
                 [(start, start * level.gbps), (meets, ceilings.gflops)],
                 plain(color, binds),
             ))?;
-            // Beside the lower part of its line, where the lines lie furthest from the points.
-            let at = (start * (meets / start).powf(0.12), level.gbps);
+            // Each further up its line than the one before, since lines of like bandwidth nearly coincide.
+            let along = 0.1 + 0.17 * f64::from(place % 5);
+            let x = start * (meets / start).powf(along);
             let label = format!("{} {} GB/s", level.level, number(level.gbps));
             let ink = if rising(&level.level) { INK } else { MUTED };
+            let width = (label.chars().count() as f64 * f64::from(px(11)) * 0.56) as i32;
+            let back = Rectangle::new([(px(7), px(1)), (px(11) + width, px(16))], PAPER.mix(0.85).filled());
             let style = text(11, ink).pos(Pos::new(HPos::Left, VPos::Top));
-            chart.draw_series([
-                EmptyElement::at((at.0, at.0 * at.1)) + Text::new(label, (px(7), px(1)), style)
-            ])?;
+            chart.draw_series([EmptyElement::at((x, x * level.gbps))
+                + back
+                + Text::new(label, (px(9), px(3)), style)])?;
         }
-        let binds = bound.name == "compute";
+        let binds = bound.name == COMPUTE;
         let flat_from = ceilings.gflops / fastest_byte;
         chart.draw_series(LineSeries::new(
             [(flat_from, ceilings.gflops), (right, ceilings.gflops)],

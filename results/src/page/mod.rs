@@ -1,4 +1,9 @@
 //! One self-contained page: text, tables and charts, no script, nothing loaded from elsewhere.
+#![expect(
+    clippy::format_collect,
+    clippy::format_push_string,
+    reason = "a page is made once, and reads better so"
+)]
 
 mod kernel;
 mod listing;

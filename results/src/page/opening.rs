@@ -4,7 +4,7 @@ use tilewright_journal::{EndReason, Subject};
 use tilewright_stats::Decision;
 
 use super::Source;
-use crate::format::{count, escape, number, percent, time};
+use crate::format::{count, escape, interval, number, percent, time, time_interval};
 use crate::{Campaign, KernelSummary};
 
 pub(super) fn section(source: &Source<'_>) -> String {
@@ -74,11 +74,10 @@ fn verdict(source: &Source<'_>) -> String {
         (Decision::Faster, Some(ratio), Some(low), Some(high)) => (
             "good",
             format!(
-                "<strong>{}× the speed of the default schedule</strong> (95 % interval {}–{}), judged by gate \
+                "<strong>{}× the speed of the default schedule</strong> (95 % interval {}), judged by gate \
                  <code>{}</code> with a margin of {} on pairs measured in a fresh process on fresh data.",
                 number(ratio.recip()),
-                number(high.recip()),
-                number(low.recip()),
+                interval(high.recip(), low.recip()),
                 escape(&verdict.gate),
                 percent(verdict.margin),
             ),
@@ -97,18 +96,13 @@ fn cards(source: &Source<'_>) -> String {
     let bound = source.campaign.bound();
     let mut cards = Vec::new();
     if let Some(winner) = &summary.winner {
-        cards.push(card("winner", &number(winner.gflops), "GFLOP/s", "winner", &interval(winner)));
-        let name = if winner.bound == "compute" {
-            "arithmetic".to_owned()
-        } else {
-            format!("{} bandwidth", winner.bound)
-        };
+        cards.push(card("winner", &number(winner.gflops), "GFLOP/s", "winner", &median(winner)));
         let of = format!("of {} GFLOP/s", number(bound.gflops));
         cards.push(card(
             "",
             &number(winner.ceiling_fraction * 100.0),
             "%",
-            &format!("of the {name} ceiling"),
+            &format!("of the {} ceiling", bound.title()),
             &of,
         ));
     }
@@ -138,10 +132,10 @@ fn card(class: &str, value: &str, unit: &str, label: &str, note: &str) -> String
     )
 }
 
-fn interval(kernel: &KernelSummary) -> String {
+fn median(kernel: &KernelSummary) -> String {
     let median = time(kernel.median_ns);
     match (kernel.low_ns, kernel.high_ns) {
-        (Some(low), Some(high)) => format!("{median} ({} to {})", time(low), time(high)),
+        (Some(low), Some(high)) => format!("{median} ({})", time_interval(low, high)),
         _ => median,
     }
 }

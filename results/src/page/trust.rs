@@ -5,7 +5,7 @@ use tilewright_stats::{Decision, EvidenceKind, Level, interval};
 
 use super::Source;
 use super::markup::{details, facts, paragraph, table};
-use crate::format::{count, number, percent, time};
+use crate::format::{count, number, percent, time, time_interval};
 
 pub(super) fn section(source: &Source<'_>) -> String {
     let mut body = String::new();
@@ -46,9 +46,8 @@ fn confirmed(confirmation: &Confirmation) -> String {
         confirmation.judgement.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let row = |name: &str, kernel: &tilewright_journal::ConfirmedKernel| {
         let measured = &kernel.measurement;
-        let interval = measured
-            .interval_ns
-            .map_or_else(|| "–".to_owned(), |found| format!("{} to {}", time(found.low), time(found.high)));
+        let interval =
+            measured.interval_ns.map_or_else(|| "–".to_owned(), |found| time_interval(found.low, found.high));
         vec![
             name.to_owned(),
             time(measured.median_ns),

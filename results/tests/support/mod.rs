@@ -74,7 +74,7 @@ fn started(seed: u64) -> CampaignStarted {
             settings: BTreeMap::from([("bandit".to_owned(), "on".to_owned())]),
         },
         subject: Subject::Workload(key()),
-        work: Work { operations: OPERATIONS, compulsory_bytes: 3 * 4 << 20 },
+        work: Work { operations: OPERATIONS, compulsory_bytes: 12 << 20 },
         space_points: Some(4.2e9),
         host: Host {
             fingerprint: "zen3-2c-4f1a".to_owned(),
@@ -205,8 +205,8 @@ fn failure(schedule: &Schedule, index: u64, rng: &mut dyn Rng) -> Option<EvalErr
 }
 
 fn kernel(trial: u64, schedule: &Schedule, times: &[f64]) -> ConfirmedKernel {
-    let body: String = (0..12)
-        .map(|row| format!("{:04x}  vfmadd231ps ymm{row},ymm14,[rsi+{:#x}]\n", 64 + row * 6, row * 32))
+    let body: Vec<String> = (0..12)
+        .map(|row| format!("{:04x}  vfmadd231ps ymm{row},ymm14,[rsi+{:#x}]", 64 + row * 6, row * 32))
         .collect();
     ConfirmedKernel {
         trial: Some(trial),
@@ -216,40 +216,39 @@ fn kernel(trial: u64, schedule: &Schedule, times: &[f64]) -> ConfirmedKernel {
             isa: "avx2".to_owned(),
             program: PROGRAM.to_owned(),
             program_hash: format!("{trial:016x}"),
-            disassembly: format!("0000  push rbx\n0001  mov rax,[rdi]\n{body}00b0  jne 0040h\n00b6  ret"),
+            disassembly: format!(
+                "0000  push rbx\n0001  mov rax,[rdi]\n{}\n00b0  jne 0040h\n00b6  ret",
+                body.join("\n")
+            ),
         },
     }
 }
 
 /// The events of a campaign of `trials` trials.
-pub fn events(trials: u64, seed: u64) -> Vec<Event> {
+pub(crate) fn events(trials: u64, seed: u64) -> Vec<Event> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let subject = Arc::new(Subject::Workload(key()));
     let mut events = vec![Event::CampaignStarted(Box::new(started(seed)))];
     let (mut incumbent, mut incumbent_index) = (default_schedule(), 0);
     let mut at_ns = 0;
     for index in 0..trials {
-        let (schedule, operator) = match index {
-            0 => (default_schedule(), None),
-            _ => {
-                let (mut next, operator) = mutate(&incumbent, &mut rng);
-                for _ in 0..rng.random_range(0..4) {
-                    next = mutate(&next, &mut rng).0;
-                }
-                (next, Some(operator.to_owned()))
+        let (schedule, operator) = if index == 0 {
+            (default_schedule(), None)
+        } else {
+            let (mut next, operator) = mutate(&incumbent, &mut rng);
+            for _ in 0..rng.random_range(0..4) {
+                next = mutate(&next, &mut rng).0;
             }
+            (next, Some(operator.to_owned()))
         };
         let failed = (index > 0).then(|| failure(&schedule, index, &mut rng)).flatten();
-        let (outcome, evidence) = match failed {
-            Some(error) => {
-                let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
-                (Err(error), evidence)
-            }
-            None => {
-                let evidence = pairs(true_ns(&incumbent), true_ns(&schedule), 10, &mut rng);
-                let Evidence::Pairs { candidate, .. } = &evidence else { unreachable!("made as pairs") };
-                (Ok(measured(candidate)), evidence)
-            }
+        let (outcome, evidence) = if let Some(error) = failed {
+            let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
+            (Err(error), evidence)
+        } else {
+            let evidence = pairs(true_ns(&incumbent), true_ns(&schedule), 10, &mut rng);
+            let Evidence::Pairs { candidate, .. } = &evidence else { unreachable!("made as pairs") };
+            (Ok(measured(candidate)), evidence)
         };
         at_ns += 60_000_000_000 / trials;
         let trial = Trial {
@@ -318,7 +317,7 @@ pub fn events(trials: u64, seed: u64) -> Vec<Event> {
 }
 
 /// Writes events as the journal of a campaign's folder.
-pub fn write(folder: &Path, events: &[Event]) {
+pub(crate) fn write(folder: &Path, events: &[Event]) {
     std::fs::create_dir_all(folder).unwrap();
     let mut writer = JournalWriter::create(&folder.join(JOURNAL_FILE)).unwrap();
     for event in events {
