@@ -1,0 +1,135 @@
+//! How many samples a candidate gets: few when it is clearly slower, more when it is close.
+
+use tilewright_stats::{Decision, Evidence, Gate, Racing};
+
+use crate::protocol::WarmUp;
+use crate::stand::Samples;
+
+/// Effort on one candidate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pacing {
+    /// A first impression slower than the incumbent by more than this factor ends after one pair.
+    pub screen_ratio: f64,
+    /// Pairs of a candidate that passes the screen.
+    pub first_pairs: u32,
+    /// Most pairs, for candidates close to the incumbent; at most 64.
+    pub most_pairs: u32,
+    /// Least length of a sample, ns: short kernels are launched several times.
+    pub sample_ns: f64,
+    /// Launches from this length on are long, ns: pairs are decided on one by one, and nothing is run only to warm up
+    /// what the launch before has warmed.
+    pub long_ns: f64,
+    /// The screen of long kernels, applied to the first pair.
+    pub long_screen_ratio: f64,
+}
+
+impl Default for Pacing {
+    fn default() -> Self {
+        Self {
+            screen_ratio: 2.5,
+            first_pairs: 3,
+            most_pairs: 9,
+            sample_ns: 20e3,
+            long_ns: 1e6,
+            long_screen_ratio: 1.3,
+        }
+    }
+}
+
+/// Slower than the incumbent by this factor in every pair: no more pairs are needed.
+const CLEARLY_SLOWER: f64 = 1.05;
+/// A median ratio above this, and judged slower: as above.
+const SLOWER: f64 = 1.02;
+/// Pairs after which a faster candidate is believed.
+const ENOUGH_WHEN_FASTER: usize = 5;
+
+impl Pacing {
+    /// Launches of one sample of a kernel of this length.
+    pub(crate) fn launches(&self, launch_ns: f64) -> u32 {
+        (self.sample_ns / launch_ns.max(1.0)).ceil().clamp(1.0, 10_000.0) as u32
+    }
+
+    pub(crate) fn is_long(&self, incumbent_ns: f64) -> bool {
+        incumbent_ns >= self.long_ns
+    }
+
+    /// Pairs to begin with.
+    pub(crate) fn begin(&self, first_ns: f64, incumbent_ns: f64) -> u32 {
+        let screened = first_ns > self.screen_ratio * incumbent_ns;
+        if screened || self.is_long(incumbent_ns) { 1 } else { self.first_pairs.clamp(1, 64) }
+    }
+
+    /// What to run before the first pair of a request.
+    pub(crate) fn warm_up(&self, incumbent_ns: f64, first_request: bool, candidate_first: bool) -> WarmUp {
+        match (self.is_long(incumbent_ns), first_request, candidate_first) {
+            (false, ..) => WarmUp::Both,
+            // The verification has just run the candidate.
+            (true, true, true) => WarmUp::Second,
+            (true, ..) => WarmUp::None,
+        }
+    }
+
+    /// Further pairs, 0 when there are enough.
+    pub(crate) fn more(&self, samples: &Samples, incumbent_ns: f64) -> u32 {
+        let taken = samples.candidate.len();
+        let mut ratios: Vec<f64> = samples
+            .candidate
+            .iter()
+            .zip(&samples.incumbent)
+            .map(|(candidate, incumbent)| candidate / incumbent)
+            .collect();
+        ratios.sort_by(f64::total_cmp);
+        let (Some(&lowest), Some(&median)) = (ratios.first(), ratios.get(taken / 2)) else { return 0 };
+        let left = self.most_pairs.min(64).saturating_sub(taken as u32);
+        if (taken as u32) < self.first_pairs {
+            let screen = if self.is_long(incumbent_ns) { self.long_screen_ratio } else { self.screen_ratio };
+            return if lowest > screen { 0 } else { left.min(self.first_pairs - taken as u32) };
+        }
+        if lowest > CLEARLY_SLOWER {
+            return 0;
+        }
+        let pairs =
+            Evidence::Pairs { incumbent: samples.incumbent.clone(), candidate: samples.candidate.clone() };
+        match Racing::DEFAULT.judge(&pairs).kind {
+            Decision::Slower if median > SLOWER => 0,
+            Decision::Faster if taken >= ENOUGH_WHEN_FASTER => 0,
+            _ => left.min(2),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(ratios: &[f64]) -> Samples {
+        Samples {
+            incumbent: vec![100.0; ratios.len()],
+            candidate: ratios.iter().map(|ratio| 100.0 * ratio).collect(),
+            ..Samples::default()
+        }
+    }
+
+    #[test]
+    fn effort_goes_to_close_candidates() {
+        let pacing = Pacing::default();
+        let more = |ratios: &[f64]| pacing.more(&samples(ratios), 100.0);
+        assert_eq!(pacing.begin(300.0, 100.0), 1);
+        assert_eq!(more(&[3.0]), 0);
+        assert_eq!(more(&[2.0]), 2);
+        assert_eq!(pacing.begin(120.0, 100.0), 3);
+        assert_eq!(more(&[1.2, 1.3, 1.1]), 0);
+        assert_eq!(more(&[1.01, 1.0, 0.99]), 2);
+        assert_eq!(more(&[0.9, 0.91, 0.92]), 2);
+        assert_eq!(more(&[0.9, 0.91, 0.92, 0.93, 0.9]), 0);
+        assert_eq!(more(&[1.0; 9]), 0);
+        assert_eq!(pacing.more(&samples(&[1.4]), 1e7), 0);
+        assert_eq!(pacing.more(&samples(&[1.2]), 1e7), 2);
+    }
+
+    #[test]
+    fn short_kernels_are_launched_several_times_a_sample() {
+        let pacing = Pacing::default();
+        assert_eq!([6e3, 20e3, 1e9, 0.0].map(|ns| pacing.launches(ns)), [4, 1, 1, 10_000]);
+    }
+}

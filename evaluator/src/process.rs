@@ -1,0 +1,133 @@
+//! A worker process as its coordinator sees it.
+
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tilewright_runtime::Clock;
+
+use crate::protocol::{Answer, Request, receive_answer, send_requests};
+use crate::worker::WORKER_ARGUMENT;
+
+/// How an exchange with the worker ended without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// It took longer than allowed; the process was killed.
+    Timeout,
+    /// A signal of this number ended the process.
+    Signal(i32),
+    /// The process exited by itself, or answered nonsense and was killed.
+    Exit(Option<i32>),
+}
+
+/// A running worker; killed with all its threads and children when dropped.
+#[derive(Debug)]
+pub(crate) struct WorkerProcess {
+    child: Child,
+    stream: UnixStream,
+    clock: Clock,
+    /// Waited for: its number may be another process's by now.
+    gone: bool,
+}
+
+/// Answers, and how long they took by this side's clock.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    pub(crate) answers: Vec<Answer>,
+    pub(crate) bracket_ns: u64,
+}
+
+impl WorkerProcess {
+    /// Starts the binary as a worker. Descriptors that the arguments name must be inheritable.
+    pub(crate) fn spawn(executable: &Path, arguments: &str) -> std::io::Result<Self> {
+        let (stream, theirs) = UnixStream::pair()?;
+        let child = Command::new(executable)
+            .arg(WORKER_ARGUMENT)
+            .arg(arguments)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        Ok(Self { child, stream, clock: Clock::start(), gone: false })
+    }
+
+    /// Sends requests and sleeps until all are answered.
+    ///
+    /// # Errors
+    /// When no answer comes in time, or the process ends; it is gone in either case.
+    pub(crate) fn exchange(&mut self, requests: &[Request], limit: Duration) -> Result<Exchange, Ended> {
+        let start = self.clock.nanoseconds();
+        // A limit of zero would mean none.
+        let limit = limit.max(Duration::from_millis(1));
+        let sent = self
+            .stream
+            .set_read_timeout(Some(limit))
+            .and_then(|()| send_requests(&mut self.stream, requests));
+        let mut answers = Vec::with_capacity(requests.len());
+        let received = sent.and_then(|()| {
+            for _ in requests {
+                answers.push(receive_answer(&mut self.stream)?);
+            }
+            Ok(())
+        });
+        let bracket_ns = self.clock.nanoseconds() - start;
+        match received {
+            Ok(()) => Ok(Exchange { answers, bracket_ns }),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                self.kill();
+                Err(Ended::Timeout)
+            }
+            // A hang-up: the process is ending, and its status says why. One that only closed its socket is
+            // helped along.
+            Err(error) => Err(self.status_after(error.kind() != ErrorKind::InvalidData)),
+        }
+    }
+
+    fn status_after(&mut self, ending: bool) -> Ended {
+        let status = if ending { self.wait_briefly() } else { None };
+        let status = status.or_else(|| {
+            self.kill();
+            None
+        });
+        match status.and_then(|status| status.signal()) {
+            Some(signal) => Ended::Signal(signal),
+            None => Ended::Exit(status.and_then(|status| status.code())),
+        }
+    }
+
+    fn wait_briefly(&mut self) -> Option<ExitStatus> {
+        for _ in 0..200 {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                self.gone = true;
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    fn kill(&mut self) {
+        if self.gone {
+            return;
+        }
+        // The group first: the kernel might have started processes. Whoever is gone already needs no killing.
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.gone = true;
+    }
+}
+
+impl Drop for WorkerProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

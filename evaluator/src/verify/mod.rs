@@ -1,0 +1,154 @@
+//! Deciding whether a kernel computes what its workload says, from what it left in memory.
+//!
+//! Expected results exist only in the coordinator. A small output is compared element by element with the
+//! operator's reference on every set of inputs. A large one is compared whole on the exact integers by a
+//! random product after Freivalds, and on a sample of elements with real values. Whatever lies between rows
+//! must be untouched, and an element that was not written shows as NaN.
+
+mod elements;
+mod freivalds;
+mod gaps;
+
+use rand::{Rng, RngExt};
+use tilewright_ir::computation::Computation;
+use tilewright_ir::{TensorLayout, TensorView, Workload};
+use tilewright_journal::{EvalError, Verification};
+
+use crate::inputs::InputKind;
+use elements::ElementCheck;
+use freivalds::Freivalds;
+use gaps::Gaps;
+
+/// Most multiply-adds of a full reference, which takes some nanoseconds for each.
+const FULL_TERMS: u64 = 1 << 21;
+/// Most elements of a full reference.
+const FULL_ELEMENTS: u64 = 1 << 15;
+/// Most and fewest elements of a sample.
+const SAMPLE: std::ops::RangeInclusive<u64> = 16..=256;
+
+/// What one output must hold after a launch on one set of inputs.
+pub(crate) struct SetCheck {
+    kind: InputKind,
+    name: String,
+    layout: TensorLayout,
+    elements: ElementCheck,
+    whole: Option<Freivalds>,
+    gaps: Gaps,
+    complete: bool,
+}
+
+/// What a check has seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Seen {
+    /// Largest error over its bound: at most 1.
+    pub(crate) worst: f64,
+    /// Elements compared one by one.
+    pub(crate) elements: u64,
+}
+
+impl SetCheck {
+    /// Prepares the check; `operands` are all operands before a launch.
+    pub(crate) fn new(
+        workload: &Workload,
+        computation: &Computation,
+        kind: InputKind,
+        operands: &[TensorView<'_>],
+        rng: &mut dyn Rng,
+    ) -> Self {
+        let Computation::Contraction(contraction) = computation;
+        let output = &contraction.operands[contraction.output];
+        let layout = output.layout();
+        let (elements, terms) = (layout.elements(), computation.operations() as u64 / 2);
+        let complete = terms <= FULL_TERMS && elements <= FULL_ELEMENTS;
+        let flat: Vec<u64> = if complete {
+            (0..elements).collect()
+        } else {
+            let per_element = (terms / elements.max(1)).max(1);
+            let count = (FULL_TERMS / per_element).clamp(*SAMPLE.start(), *SAMPLE.end());
+            sample(&layout, count, rng)
+        };
+        let exact = kind.is_exact();
+        let whole = (exact && !complete).then(|| Freivalds::new(contraction, operands, rng)).flatten();
+        Self {
+            kind,
+            name: output.name.clone(),
+            elements: ElementCheck::new(workload, operands, &layout, &flat, exact),
+            whole,
+            gaps: Gaps::of(&layout),
+            layout,
+            complete,
+        }
+    }
+
+    /// Checks what a launch has left in the output.
+    ///
+    /// # Errors
+    /// The wrong answer, or the store between rows.
+    pub(crate) fn check(&self, output: &[u8]) -> Result<Seen, EvalError> {
+        let wrong = |at: Vec<u64>, found, wanted, max_error, tolerance| EvalError::WrongAnswer {
+            tensor: self.name.clone(),
+            at,
+            found,
+            wanted,
+            max_error,
+            tolerance,
+        };
+        if let Some(offset) = self.gaps.first_touched(output) {
+            let name = &self.name;
+            return Err(EvalError::OutOfBounds(format!(
+                "store between the rows of `{name}`, at byte {offset}"
+            )));
+        }
+        let seen = self.elements.check(&self.layout, output).map_err(|miss| {
+            wrong(self.layout.unravel(miss.flat), miss.found, miss.wanted, miss.error, miss.bound)
+        })?;
+        if let Some(whole) = &self.whole {
+            whole.check(output).map_err(|miss| {
+                let difference = (miss.found - miss.wanted).abs();
+                wrong(Vec::new(), miss.found, miss.wanted, difference, 0.0)
+            })?;
+        }
+        Ok(seen)
+    }
+}
+
+/// Sums up what all sets have shown. `relative` is the tolerance's factor of the magnitude.
+pub(crate) fn evidence<'a>(
+    checks: impl Iterator<Item = &'a SetCheck> + Clone,
+    seen: &[Seen],
+    relative: f64,
+) -> Verification {
+    let complete = checks.clone().all(|check| check.complete);
+    let product = checks.clone().any(|check| check.whole.is_some());
+    let method = match (complete, product) {
+        (true, _) => "full",
+        (false, true) => "freivalds+sampled",
+        (false, false) => "sampled",
+    };
+    let miss_probability = match (complete, product) {
+        (true, _) => 0.0,
+        (false, true) => freivalds::MISS_PROBABILITY,
+        // Nothing bounds it: the wrong elements may be any that were not sampled.
+        (false, false) => 1.0,
+    };
+    Verification {
+        method: method.to_owned(),
+        inputs: checks.map(|check| check.kind.name().to_owned()).collect(),
+        elements: seen.iter().map(|seen| seen.elements).sum(),
+        max_error: relative * seen.iter().map(|seen| seen.worst).fold(0.0, f64::max),
+        tolerance: relative,
+        miss_probability,
+    }
+}
+
+/// The corners, and random others.
+fn sample(layout: &TensorLayout, count: u64, rng: &mut dyn Rng) -> Vec<u64> {
+    let elements = layout.elements();
+    let row = layout.shape.last().copied().unwrap_or(1);
+    let corners = [0, row - 1, elements - row, elements - 1];
+    let mut chosen: Vec<u64> = corners.into_iter().collect();
+    chosen.extend((0..count).map(|_| rng.random_range(0..elements)));
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen
+}
