@@ -6,8 +6,7 @@ use std::os::fd::{AsFd, RawFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-
+use super::affinity;
 use super::protocol::{Answer, Request};
 use super::{Shape, SharedBuffers};
 use crate::peers::{self, Contender, Setup};
@@ -37,7 +36,7 @@ const LONG_LAUNCH: f64 = 20e-3;
 /// # Errors
 /// When the parent's pipes or buffers cannot be used; the parent sees the process end.
 pub fn serve(options: &ServeOptions) -> io::Result<()> {
-    pin(options.threads)?;
+    affinity::confine(options.threads)?;
     let mut answers = take_standard_output()?;
     let buffers = SharedBuffers::inherit(options.buffers)?;
     let setup = Setup {
@@ -54,7 +53,11 @@ pub fn serve(options: &ServeOptions) -> io::Result<()> {
     let mut seconds_of_one = 0.0;
     for line in io::stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?)? {
-            Request::Prepare(shape) => prepare(contender.as_mut(), &buffers, shape)?,
+            Request::Prepare(shape) => {
+                let answer = prepare(contender.as_mut(), &buffers, shape)?;
+                affinity::spread(options.threads)?;
+                answer
+            }
             Request::Calibrate(seconds) => {
                 let (launches, one) = calibrate(contender.as_mut(), seconds);
                 seconds_of_one = one;
@@ -111,16 +114,6 @@ fn time(contender: &mut dyn Contender, launches: u64) -> f64 {
         contender.run();
     }
     start.elapsed().as_secs_f64() / launches as f64
-}
-
-/// Keeps this process and the threads it will start on the last `threads` of the processors it may
-/// use; the first ones serve most interrupts. Pools that size themselves by affinity follow.
-fn pin(threads: usize) -> io::Result<()> {
-    let allowed = sched_getaffinity(None)?;
-    let mut chosen = CpuSet::new();
-    let last = (0..CpuSet::MAX_CPU).rev().filter(|cpu| allowed.is_set(*cpu)).take(threads);
-    last.for_each(|cpu| chosen.set(cpu));
-    Ok(sched_setaffinity(None, &chosen)?)
 }
 
 /// Keeps standard output for answers and gives libraries that print standard error instead.

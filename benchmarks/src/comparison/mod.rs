@@ -1,5 +1,6 @@
 //! Measuring many contenders on the same buffers, interleaved, each in its own process.
 
+mod affinity;
 mod buffers;
 mod check;
 mod child;
