@@ -1,6 +1,6 @@
 //! Block types: what quantising keeps, and the bytes of a block.
 //!
-//! Q8_0 and Q4_0 follow the reference quantisers of GGUF (ggml-quants.c: `quantize_row_q8_0_ref`,
+//! `Q8_0` and `Q4_0` follow the reference quantisers of GGUF (ggml-quants.c: `quantize_row_q8_0_ref`,
 //! `quantize_row_q4_0_ref`), single precision included. MXINT8 follows OCP Microscaling Formats 1.0: an e8m0
 //! scale `2^⌊log₂ max|x|⌋` and elements `q·2⁻⁶`, q rounded to nearest even and kept within ±127.
 
@@ -12,7 +12,7 @@ pub(super) const BLOCK: usize = 32;
 
 /// A block before dequantisation.
 struct Quantised {
-    /// Scale in the form that is stored: an f16 for Q8_0 and Q4_0, the exponent for MXINT8.
+    /// Scale in the form that is stored: an f16 for `Q8_0` and `Q4_0`, the exponent for MXINT8.
     scale: f64,
     /// Integers of the elements.
     integers: [i8; BLOCK],

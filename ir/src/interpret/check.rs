@@ -191,7 +191,7 @@ impl<'p> Checker<'p> {
                 self.expression(expression)
             }
             Operation::Scan { destination, expression, axis, .. } => {
-                self.axis(instruction, *axis)?;
+                own_axis(instruction, *axis)?;
                 self.written(destination)?;
                 self.expression(expression)
             }
@@ -201,7 +201,7 @@ impl<'p> Checker<'p> {
                 self.expression(expression)
             }
             Operation::Select { values, positions, source, axis, rank, .. } => {
-                self.axis(instruction, *axis)?;
+                own_axis(instruction, *axis)?;
                 self.expression(source)?;
                 self.with(&[*rank], |checker| {
                     checker.written(values)?;
@@ -229,13 +229,6 @@ impl<'p> Checker<'p> {
             Target::Tensor(_) => false,
             Target::Buffer(id) => self.program.buffer(id).owner.as_deref() == Some(resource),
         }
-    }
-
-    fn axis(&self, instruction: &Instruction, axis: Variable) -> Result<(), InterpretError> {
-        if instruction.axes.iter().any(|other| other.variable == axis) {
-            return Ok(());
-        }
-        invalid(format!("variable {} is no axis of its instruction", axis.0))
     }
 
     fn written(&self, access: &Access) -> Result<(), InterpretError> {
@@ -307,4 +300,11 @@ impl<'p> Checker<'p> {
         }
         Ok(())
     }
+}
+
+fn own_axis(instruction: &Instruction, axis: Variable) -> Result<(), InterpretError> {
+    if instruction.axes.iter().any(|other| other.variable == axis) {
+        return Ok(());
+    }
+    invalid(format!("variable {} is no axis of its instruction", axis.0))
 }

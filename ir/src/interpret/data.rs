@@ -31,7 +31,7 @@ impl TensorData {
         }
         let block = layout.data_type.block().elements;
         let whole = |(&stride, &extent): (&i64, &u64)| {
-            stride as u64 % block == 0 || (stride == 1 && extent.is_multiple_of(block))
+            (stride as u64).is_multiple_of(block) || (stride == 1 && extent.is_multiple_of(block))
         };
         if !layout.strides.iter().zip(&layout.shape).all(whole) {
             return Err(InterpretError::Call {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::access::Prepared;
 use super::block::round_block;
 use super::error::InterpretError;
 use super::evaluate::{binary, unary, uniform};
-use super::machine::{Machine, Prepared, Worker};
+use super::machine::{Machine, Worker};
 use super::plan::{Planned, Value};
 use crate::data_type::DataType;
-use crate::program::Operation;
+use crate::program::{Number, Operation};
 use crate::tensor::round_to;
 
 /// Working state of one execution of an instruction.
@@ -110,7 +111,7 @@ impl Machine<'_> {
         let planned = execution.planned;
         let (constant, pad) = match &planned.source.operation {
             Operation::Fill { value, .. } => (Some(value.value()), None),
-            Operation::Copy { pad, .. } => (None, pad.map(|pad| pad.value())),
+            Operation::Copy { pad, .. } => (None, pad.map(Number::value)),
             _ => (None, None),
         };
         let space: Vec<i64> = match pad {

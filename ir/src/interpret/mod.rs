@@ -36,6 +36,7 @@
 //!
 //! An entry that writes an output at all must write all of it.
 
+mod access;
 mod block;
 mod check;
 mod collective;
@@ -43,6 +44,7 @@ mod combine;
 mod data;
 mod error;
 mod evaluate;
+mod index;
 mod instruction;
 mod machine;
 mod order;
@@ -58,7 +60,8 @@ pub use data::{PersistentStore, TensorData};
 pub use error::{Action, InterpretError};
 
 use check::Checker;
-use machine::{Machine, Worker, evaluate};
+use index::evaluate;
+use machine::{Machine, Worker};
 use order::{Cell, Order};
 use storage::{Place, Storage};
 use task::{Pause, Task};

@@ -160,7 +160,8 @@ impl Cell {
     /// With the writer that it races with.
     #[inline]
     pub(super) fn read(&mut self, by: Stamp, order: &mut Order) -> Result<f64, Stamp> {
-        if self.readers[0] == by {
+        // The writer's own reads need no record: whoever races with them races with the write.
+        if self.readers[0] == by || self.writer == by | WRITTEN {
             return Ok(self.value);
         }
         self.read_first(by, order)

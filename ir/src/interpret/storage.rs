@@ -102,15 +102,13 @@ impl Storage {
 pub(super) fn check_layout(buffer: &Buffer, shape: &[u64]) -> Result<(), InterpretError> {
     let name = &buffer.name;
     match buffer.layout {
-        Layout::RowMajor => Ok(()),
         Layout::Panels { dimension, width } if dimension >= shape.len() || width == 0 => {
             invalid(format!("{name} has panels of {width} along dimension {dimension} of {}", shape.len()))
         }
-        Layout::Panels { .. } => Ok(()),
         Layout::Padded { .. } | Layout::Swizzled if shape.is_empty() => {
             invalid(format!("{name} has no rows to pad or to swizzle"))
         }
-        Layout::Padded { .. } => Ok(()),
+        Layout::RowMajor | Layout::Panels { .. } | Layout::Padded { .. } => Ok(()),
         Layout::Swizzled => {
             let group = (16 / buffer.data_type.block().bytes).max(1);
             let (columns, groups) = (shape[shape.len() - 1], shape[shape.len() - 1] / group);

@@ -1,4 +1,5 @@
 //! The eight example programs: as text, and run by the interpreter against plain references.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 mod attention;
 mod dedispersion;
