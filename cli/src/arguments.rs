@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tilewright_ir::{CacheState, Workload};
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130 interrupted.";
+const EXIT_CODES: &str =
+    "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130 interrupted.";
 
 /// Finds fast compute kernels by search, proves them correct, measures them, and keeps them.
 #[derive(Debug, Parser)]
@@ -20,7 +21,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// What this machine is, and what it can do at most
-    #[command(after_help = "Examples:\n  tilewright devices\n  tilewright devices --json | jq .ceilings\n  tilewright devices --refresh")]
+    #[command(
+        after_help = "Examples:\n  tilewright devices\n  tilewright devices --json | jq .ceilings\n  tilewright devices --refresh"
+    )]
     Devices(Devices),
     /// Search for the fastest kernel of a workload
     #[command(after_help = TUNE_EXAMPLES)]
@@ -29,13 +32,18 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  tilewright report campaigns/first")]
     Report(Report),
     /// Look at, check and exchange kept kernels
-    #[command(subcommand, after_help = "Examples:\n  tilewright registry list\n  tilewright registry verify\n  tilewright registry export kernels.jsonl")]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  tilewright registry list\n  tilewright registry verify\n  tilewright registry export kernels.jsonl"
+    )]
     Registry(RegistryCommand),
     /// Compute with the kept kernel of a workload, on .npy files
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
     /// Print a shell's completion script
-    #[command(after_help = "Example:\n  tilewright completions bash > ~/.local/share/bash-completion/completions/tilewright")]
+    #[command(
+        after_help = "Example:\n  tilewright completions bash > ~/.local/share/bash-completion/completions/tilewright"
+    )]
     Completions {
         /// For which shell
         shell: clap_complete::Shell,
@@ -110,6 +118,9 @@ pub(crate) struct Tune {
     /// Search strategy
     #[arg(long, default_value = "evolution")]
     pub(crate) strategy: String,
+    /// Instruction set of the kernels [default: the widest of this processor]
+    #[arg(long)]
+    pub(crate) isa: Option<String>,
     /// Folder of the campaign [default: campaigns/WORKLOAD-tTHREADS-NUMBER]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,

@@ -3,8 +3,7 @@
 use anyhow::{Context, Result};
 use serde::Serialize;
 use tilewright_codegen::isas;
-use tilewright_ir::MemoryLevel as Level;
-use tilewright_runtime::{CacheFacts, DeviceReport, Effort, HostFacts, MemoryLevel, Pool, usable_processors};
+use tilewright_runtime::{DeviceReport, Effort, HostFacts, MemoryLevel, Pool, usable_processors};
 use tilewright_stats::samples;
 
 use crate::arguments::Devices;
@@ -48,15 +47,11 @@ pub(crate) fn report(refresh: bool, quiet: bool) -> Result<DeviceReport> {
     Ok(report)
 }
 
-/// Capacities of this machine's caches, nearest first.
-pub(crate) fn levels(host: &HostFacts) -> Vec<Level> {
-    let level = |cache: &CacheFacts| Level {
-        name: format!("L{}", cache.level),
-        bytes: cache.bytes as u64,
-        owner: (cache.shared_by <= 1).then(|| "thread".to_owned()),
-        strict: false,
-    };
-    host.data_caches().map(level).collect()
+/// Two standard errors of an A/A comparison with the nearest measured number of threads.
+pub(crate) fn noise(report: &DeviceReport, threads: u32) -> Option<f64> {
+    let floors = noise_floor(report);
+    let nearest = floors.iter().min_by_key(|floor| floor.threads.abs_diff(threads as usize))?;
+    nearest.two_standard_errors
 }
 
 fn noise_floor(report: &DeviceReport) -> Vec<NoiseFloor> {
@@ -89,15 +84,31 @@ pub(crate) fn devices(arguments: &Devices) -> Result<()> {
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<22}{value}\n"));
     line("fingerprint", report.fingerprint.clone());
     line("cores", format!("{} physical, {} logical", host.physical_cores, host.logical_processors));
-    line("memory", format!("{:.1} GiB, pages of {} KiB", host.memory_bytes as f64 / f64::from(1 << 30), host.page_bytes >> 10));
-    line("system", format!("{} {}{}", host.os, host.kernel, if host.virtualised { ", virtual machine" } else { "" }));
+    line(
+        "memory",
+        format!(
+            "{:.1} GiB, pages of {} KiB",
+            host.memory_bytes as f64 / f64::from(1 << 30),
+            host.page_bytes >> 10
+        ),
+    );
+    line(
+        "system",
+        format!("{} {}{}", host.os, host.kernel, if host.virtualised { ", virtual machine" } else { "" }),
+    );
     line("code generators", instruction_sets.join(", "));
     line("features", host.features.join(" "));
     for cache in host.data_caches() {
-        line(&format!("L{} cache", cache.level), format!(
-            "{} KiB, {} ways, lines of {} bytes, shared by {}",
-            cache.bytes >> 10, cache.ways, cache.line_bytes, cache.shared_by
-        ));
+        line(
+            &format!("L{} cache", cache.level),
+            format!(
+                "{} KiB, {} ways, lines of {} bytes, shared by {}",
+                cache.bytes >> 10,
+                cache.ways,
+                cache.line_bytes,
+                cache.shared_by
+            ),
+        );
     }
     for rate in &report.ceilings.fma {
         let name = format!("FMA f32 {}", output::name_of(&rate.isa));
@@ -108,14 +119,26 @@ pub(crate) fn devices(arguments: &Devices) -> Result<()> {
             MemoryLevel::Cache(level) => format!("read L{level}"),
             MemoryLevel::Memory => "read memory".to_owned(),
         };
-        line(&name, format!(
-            "{:.1} GB/s on {} ({} KiB)",
-            read.gigabytes_per_second, output::threads(read.threads), read.footprint_bytes >> 10
-        ));
+        line(
+            &name,
+            format!(
+                "{:.1} GB/s on {} ({} KiB)",
+                read.gigabytes_per_second,
+                output::threads(read.threads),
+                read.footprint_bytes >> 10
+            ),
+        );
     }
     for floor in noise_floor(&report) {
-        let value = floor.two_standard_errors.map_or("unknown".to_owned(), |value| format!("{:.3} %", value * 100.0));
-        line("noise floor", format!("{value} on {} (two standard errors of an A/A median over 60 pairs)", output::threads(floor.threads)));
+        let value =
+            floor.two_standard_errors.map_or("unknown".to_owned(), |value| format!("{:.3} %", value * 100.0));
+        line(
+            "noise floor",
+            format!(
+                "{value} on {} (two standard errors of an A/A median over 60 pairs)",
+                output::threads(floor.threads)
+            ),
+        );
     }
     output::result(&text)
 }

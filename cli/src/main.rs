@@ -1,2 +1,84 @@
-//! The `tilewright` command.
-fn main() {}
+//! The `tilewright` command: opens files, wires the parts, talks to the user.
+
+mod arguments;
+mod device;
+mod facts;
+mod npy;
+mod output;
+mod place;
+mod progress;
+mod publish;
+mod ranker;
+mod registry;
+mod remeasure;
+mod report;
+mod run;
+mod target;
+mod tune;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::arguments::{Arguments, Command};
+
+/// How a command ended, when not by an error.
+pub(crate) enum Ending {
+    Done,
+    NothingValid,
+    Interrupted,
+}
+
+fn main() -> ExitCode {
+    tilewright_evaluator::run_if_worker();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let code = if error.use_stderr() { 2 } else { 0 };
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    match dispatch(arguments.command) {
+        Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::NothingValid) => ExitCode::from(3),
+        Ok(Ending::Interrupted) => ExitCode::from(130),
+        Err(error) => {
+            output::note(&format!("error: {error:#}"));
+            ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
+        }
+    }
+}
+
+/// Input that cannot be used, as opposed to work that failed.
+#[derive(Debug)]
+pub(crate) struct UsageError(pub(crate) String);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+fn dispatch(command: Command) -> anyhow::Result<Ending> {
+    match command {
+        Command::Devices(arguments) => device::devices(&arguments)?,
+        Command::Tune(arguments) => return tune::tune(&arguments),
+        Command::Report(arguments) => report::report(&arguments)?,
+        Command::Registry(command) => registry::registry(&command)?,
+        Command::Run(arguments) => run::run(&arguments)?,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "tilewright", &mut script);
+            output::result(&String::from_utf8_lossy(&script))?;
+        }
+        Command::Manual => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            output::result(&String::from_utf8_lossy(&page))?;
+        }
+    }
+    Ok(Ending::Done)
+}

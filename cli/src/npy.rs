@@ -12,7 +12,8 @@ use tilewright_ir::{DataType, read_element, write_element};
 /// Reads an operand: its bytes with the operand's strides, gaps zero.
 pub(crate) fn read(path: &Path, operand: &Operand) -> Result<Vec<u8>> {
     let shown = path.display();
-    let file = File::open(path).with_context(|| format!("cannot open {shown} for operand `{}`", operand.name))?;
+    let file =
+        File::open(path).with_context(|| format!("cannot open {shown} for operand `{}`", operand.name))?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     let array = NpyFile::new(BufReader::new(file)).with_context(|| format!("{shown} is no .npy file"))?;
     let (found_type, wanted_type) = (array.dtype().descr(), type_name(operand.data_type)?);
@@ -24,7 +25,12 @@ pub(crate) fn read(path: &Path, operand: &Operand) -> Result<Vec<u8>> {
         );
     }
     if array.shape() != operand.shape {
-        bail!("{shown}: operand `{}` wants shape {:?}, found {:?}", operand.name, operand.shape, array.shape());
+        bail!(
+            "{shown}: operand `{}` wants shape {:?}, found {:?}",
+            operand.name,
+            operand.shape,
+            array.shape()
+        );
     }
     let layout = operand.layout();
     // Checked before anything is allocated: the header may promise more than the file holds.
@@ -35,7 +41,11 @@ pub(crate) fn read(path: &Path, operand: &Operand) -> Result<Vec<u8>> {
     let mut bytes = vec![0; layout.bytes() as usize];
     let values = array.into_vec::<f32>().with_context(|| format!("{shown} ends early"))?;
     for (flat, value) in values.into_iter().enumerate() {
-        let at = if column_major { unravel_column_major(flat as u64, &operand.shape) } else { layout.unravel(flat as u64) };
+        let at = if column_major {
+            unravel_column_major(flat as u64, &operand.shape)
+        } else {
+            layout.unravel(flat as u64)
+        };
         write_element(operand.data_type, &mut bytes, layout.offset(&at), f64::from(value));
     }
     Ok(bytes)

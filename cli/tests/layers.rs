@@ -32,7 +32,9 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
         .output()
         .expect("cargo runs");
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
-    let name = |value: &Value| value["name"].as_str().unwrap_or_default().strip_prefix("tilewright-").map(str::to_owned);
+    let name = |value: &Value| {
+        value["name"].as_str().unwrap_or_default().strip_prefix("tilewright-").map(str::to_owned)
+    };
     let packages = metadata["packages"].as_array().expect("a list of packages");
     packages
         .iter()

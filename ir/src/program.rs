@@ -507,10 +507,12 @@ impl Layout {
                 let columns = *shape.last().unwrap_or(&1);
                 let linear = row_major(&mut at.iter().map(|&i| i as u64).zip(shape.iter().copied()));
                 let (row, column) = (linear / columns, linear % columns);
-                let groups = (columns / group).max(1);
-                let mask =
-                    (groups.next_power_of_two() / if groups.is_power_of_two() { 1 } else { 2 }).min(8) - 1;
-                row * columns + ((column / group) ^ (row & mask)) * group + column % group
+                // Exchanging within the largest power of two that divides the whole groups keeps it one to one.
+                let groups = columns / group;
+                let mask = if groups == 0 { 0 } else { (groups & groups.wrapping_neg()).min(8) - 1 };
+                let from = column / group;
+                let to = if from < groups { (from ^ (row & mask)) * group + column % group } else { column };
+                row * columns + to
             }
         }
     }

@@ -1,0 +1,43 @@
+//! The processor that kernels are made for: its widest instruction set with a code generator.
+
+use anyhow::{Context, Result};
+use tilewright_codegen::{CacheSizes, Isa, isas};
+use tilewright_ir::{CacheState, Limits, Workload, WorkloadKey};
+use tilewright_runtime::HostFacts;
+
+/// This machine as a target.
+pub(crate) struct Target {
+    pub(crate) isa: &'static dyn Isa,
+    pub(crate) caches: CacheSizes,
+    pub(crate) fingerprint: String,
+}
+
+impl Target {
+    /// This machine, with its widest instruction set or the one named.
+    pub(crate) fn of_host(host: &HostFacts, isa: Option<&str>) -> Result<Self> {
+        let available = || isas().iter().copied().filter(|isa| isa.available());
+        let isa = match isa {
+            Some(name) => available().find(|isa| isa.id() == name).with_context(|| {
+                let names: Vec<&str> = available().map(|isa| isa.id()).collect();
+                format!("no instruction set `{name}` on this processor; there is: {}", names.join(", "))
+            })?,
+            None => available().last().context("this processor has no AVX2 with FMA, which kernels need")?,
+        };
+        let size = |level: u8, fallback: u64| {
+            host.data_caches().find(|cache| cache.level == level).map_or(fallback, |cache| cache.bytes as u64)
+        };
+        let l2 = size(2, 512 << 10);
+        let caches = CacheSizes { l1: size(1, 32 << 10), l2, l3: size(3, l2) };
+        Ok(Self { isa, caches, fingerprint: host.fingerprint() })
+    }
+
+    /// Limits of programs for so many workers.
+    pub(crate) fn limits(&self, workers: u32) -> Limits {
+        self.isa.limits(workers, &self.caches)
+    }
+
+    /// Under which name results are kept.
+    pub(crate) fn key(&self, workload: &Workload, threads: u32, cache: CacheState) -> WorkloadKey {
+        WorkloadKey { workload: workload.clone(), target: self.fingerprint.clone(), threads, cache }
+    }
+}
