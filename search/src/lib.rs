@@ -1,1 +1,32 @@
-//! Tilewright: search.
+//! The search: strategies propose genomes, a campaign has the most promising ones evaluated, gates judge, and
+//! only what was judged is learned from.
+//!
+//! Nothing here reads a clock or opens a file. A [`Campaign`] is a state machine: it is asked for the next
+//! [`Step`], given the answers, and emits journal events to a [`Sink`]. With the same seed and the same
+//! answers it proposes the same candidates, which is how it is resumed: recorded trials are its answers.
+#![forbid(unsafe_code)]
+
+mod bandit;
+mod campaign;
+mod credit;
+mod prepare;
+mod ranker;
+mod scoreboard;
+mod state;
+mod strategy;
+mod streams;
+#[cfg(test)]
+mod synthetic;
+
+pub use bandit::{Bandit, BanditEntry, DiscountedUcb, Thompson, Uniform, bandit, bandits};
+pub use campaign::{
+    Budget, Campaign, CampaignError, CampaignParts, CampaignResult, CampaignSettings, Sink, SinkError, Step,
+};
+pub use credit::credit;
+pub use prepare::{ByValues, Lowering, Prepare, Prepared};
+pub use ranker::{ProposalOrder, Ranked, Ranker};
+pub use scoreboard::Scoreboard;
+pub use state::StateError;
+pub use strategy::{
+    Evolution, EvolutionSettings, Proposal, RandomSearch, Strategy, StrategyEntry, strategies, strategy,
+};

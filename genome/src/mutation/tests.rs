@@ -58,7 +58,7 @@ fn many_children_of_one_parent_differ() {
         let wanted = match mutation.id() {
             // Nothing differs from the default in the default.
             "copy_default" => 0,
-            "swap_order" => 2,
+            "swap_order" => 1,
             "scale" => 8,
             "step" | "trade" => 16,
             _ => 40,

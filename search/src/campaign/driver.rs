@@ -1,0 +1,81 @@
+//! Running a campaign from beginning to end.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tilewright_evaluator::{BatchReport, Runner};
+use tilewright_journal::{Confirmation, EndReason};
+
+use super::error::{CampaignError, Sink};
+use super::machine::{Campaign, Step};
+
+/// How a campaign ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CampaignResult {
+    /// Why.
+    pub why: EndReason,
+    /// Trial whose kernel won; `None` where nothing valid was found.
+    pub winner: Option<u64>,
+    /// The winner beside the default; `None` where nothing was measured.
+    pub confirmation: Option<Confirmation>,
+    /// Trials, those that were refused or tried before included.
+    pub trials: u64,
+    /// Candidates that were handed to the runner.
+    pub runs: u64,
+    /// Time as reported, ns.
+    pub at_ns: u64,
+}
+
+impl Campaign {
+    /// Runs until the budget is spent, nothing is left to try, or `stop` is set; then confirms the winner.
+    ///
+    /// # Errors
+    /// When an event cannot be recorded, or recorded trials are not this campaign's.
+    pub fn run(
+        &mut self,
+        runner: &mut dyn Runner,
+        sink: &mut dyn Sink,
+        stop: &AtomicBool,
+    ) -> Result<CampaignResult, CampaignError> {
+        loop {
+            match self.next(stop.load(Ordering::Relaxed), sink)? {
+                Step::Evaluate { incumbent, batch } => {
+                    let recorded = self.recorded.answers(self.next_index, &batch)?;
+                    let rest = &batch[recorded.len()..];
+                    let mut answers = recorded;
+                    if !rest.is_empty() {
+                        let report = runner.run(incumbent.as_ref(), rest);
+                        answers.extend(self.timed(answers.last().map(|answer| answer.1), report));
+                    }
+                    self.take(answers, sink)?;
+                }
+                Step::Confirm { winner, default } => {
+                    let report = runner.confirm(&winner, &default);
+                    self.confirmed(report, sink)?;
+                }
+                Step::Done => {
+                    return Ok(CampaignResult {
+                        why: self.why.clone().unwrap_or(EndReason::Interrupted),
+                        winner: self.winner,
+                        confirmation: self.confirmation.clone(),
+                        trials: self.next_index,
+                        runs: self.runs,
+                        at_ns: self.clock_ns,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Evaluations with the time at which each was complete, after `since` or the present time.
+    fn timed(
+        &self,
+        since: Option<u64>,
+        report: BatchReport,
+    ) -> impl Iterator<Item = (tilewright_evaluator::Evaluation, u64)> + use<> {
+        let mut at = since.unwrap_or(self.clock_ns) + report.overhead_ns;
+        report.evaluations.into_iter().map(move |evaluation| {
+            at += evaluation.elapsed_ns;
+            (evaluation, at)
+        })
+    }
+}

@@ -1,0 +1,18 @@
+use tilewright_journal::{Judgement, Trial};
+use tilewright_stats::{Evidence, EvidenceKind, Exact, Gate, Judged, Racing, TwoSample};
+
+/// The gate that judges within a search, for the kind of numbers there are.
+fn gate(evidence: &Evidence) -> &'static dyn Gate {
+    match evidence.kind() {
+        EvidenceKind::Pairs | EvidenceKind::Failure => &Racing::DEFAULT,
+        EvidenceKind::Samples => &TwoSample::DEFAULT,
+        EvidenceKind::Exact => &Exact,
+    }
+}
+
+/// Judges a trial on its own evidence.
+pub(super) fn judge(trial: Trial) -> (Judged<Trial>, Judgement) {
+    let judged = Judged::by(gate(&trial.evidence), trial.evidence.clone(), trial);
+    let judgement = Judgement::of(&judged);
+    (judged, judgement)
+}

@@ -1,0 +1,351 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use tilewright_evaluator::Task;
+use tilewright_genome::SearchSpace;
+use tilewright_ir::{Illegal, Schedule};
+use tilewright_journal::{
+    Candidate, EndReason, EvalError, Event, Fidelity, Outcome, Provenance, Subject, Trial,
+};
+use tilewright_journal::{Judgement, TrialFinished};
+use tilewright_stats::{Evidence, Judged};
+
+use super::error::{CampaignError, Sink};
+use super::judge::judge;
+use super::recorded::Recorded;
+use super::settings::CampaignSettings;
+use crate::prepare::{Prepare, Prepared};
+use crate::ranker::Ranker;
+use crate::strategy::{Proposal, Strategy};
+use crate::streams;
+
+/// What a campaign is made of.
+pub struct CampaignParts {
+    /// What is being made fast.
+    pub subject: Subject,
+    /// Where schedules come from.
+    pub space: SearchSpace,
+    /// The schedule to begin with, which the winner must beat.
+    pub default: Schedule,
+    /// What to try next.
+    pub strategy: Box<dyn Strategy>,
+    /// Which proposals to evaluate.
+    pub ranker: Box<dyn Ranker>,
+    /// From schedule to program.
+    pub prepare: Box<dyn Prepare>,
+    /// How the runner evaluates.
+    pub fidelity: Fidelity,
+}
+
+/// What a campaign asks for next.
+#[derive(Debug)]
+pub enum Step {
+    /// Evaluate these beside the incumbent and give the report to [`Campaign::answer`].
+    Evaluate {
+        /// The one to beat; `None` where nothing valid is known yet.
+        incumbent: Option<Task>,
+        /// What to evaluate.
+        batch: Vec<Task>,
+    },
+    /// Measure the winner beside the default and give the report to [`Campaign::confirmed`].
+    Confirm {
+        /// The fastest by the search's own judgement.
+        winner: Task,
+        /// The default, or the first valid one where the default fails.
+        default: Task,
+    },
+    /// The campaign is over.
+    Done,
+}
+
+/// A candidate that was evaluated and is valid.
+#[derive(Debug, Clone)]
+pub(super) struct Champion {
+    pub(super) trial: u64,
+    pub(super) task: Task,
+    pub(super) median_ns: f64,
+}
+
+/// A candidate handed to the runner.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) task: Task,
+    pub(super) hash: Option<String>,
+    pub(super) provenance: Provenance,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Phase {
+    Searching,
+    Confirming(EndReason),
+    Done,
+}
+
+/// A search for the fastest schedule. See [`Campaign::run`] for the whole of it.
+pub struct Campaign {
+    pub(super) settings: CampaignSettings,
+    pub(super) subject: Arc<Subject>,
+    pub(super) parts: CampaignParts,
+    pub(super) phase: Phase,
+    pub(super) recorded: Recorded,
+    /// Time since the start, as reported, ns.
+    pub(super) clock_ns: u64,
+    /// Number of the next trial.
+    pub(super) next_index: u64,
+    /// Candidates handed to the runner and answered.
+    pub(super) runs: u64,
+    /// Time of those, ns.
+    pub(super) elapsed_ns: u64,
+    /// Rounds of proposals.
+    pub(super) rounds: u64,
+    /// Rounds since one had a new candidate.
+    pub(super) idle: u32,
+    /// Trial of each program.
+    pub(super) seen: BTreeMap<String, u64>,
+    pub(super) pending: Vec<Pending>,
+    /// Incumbents so far, the present one last.
+    pub(super) champions: Vec<Champion>,
+    pub(super) started: bool,
+    pub(super) winner: Option<u64>,
+    pub(super) why: Option<EndReason>,
+    pub(super) confirmation: Option<tilewright_journal::Confirmation>,
+}
+
+impl fmt::Debug for Campaign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Campaign")
+            .field("subject", &self.subject)
+            .field("strategy", &self.parts.strategy)
+            .field("phase", &self.phase)
+            .field("trials", &self.next_index)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Campaign {
+    /// A campaign that has not begun.
+    pub fn new(settings: CampaignSettings, parts: CampaignParts) -> Self {
+        Self::resume(settings, parts, [])
+    }
+
+    /// A campaign that begins anew with the recorded events of an interrupted one as answers: it proposes
+    /// what the interrupted one proposed, emits only what is not recorded, and goes on from there.
+    pub fn resume(
+        settings: CampaignSettings,
+        parts: CampaignParts,
+        events: impl IntoIterator<Item = Event>,
+    ) -> Self {
+        Self {
+            settings,
+            subject: Arc::new(parts.subject.clone()),
+            parts,
+            phase: Phase::Searching,
+            recorded: Recorded::new(events),
+            clock_ns: 0,
+            next_index: 0,
+            runs: 0,
+            elapsed_ns: 0,
+            rounds: 0,
+            idle: 0,
+            seen: BTreeMap::new(),
+            pending: Vec::new(),
+            champions: Vec::new(),
+            started: false,
+            winner: None,
+            why: None,
+            confirmation: None,
+        }
+    }
+
+    /// What to do next; `stop` ends the search after what is recorded. Asking again without an answer in
+    /// between abandons the candidates that were handed out.
+    ///
+    /// # Errors
+    /// When an event cannot be recorded, or recorded trials are not this campaign's.
+    pub fn next(&mut self, stop: bool, sink: &mut dyn Sink) -> Result<Step, CampaignError> {
+        self.pending.clear();
+        loop {
+            match &self.phase {
+                Phase::Done => return Ok(Step::Done),
+                Phase::Confirming(_) => match self.confirmation_step() {
+                    Some(step) => return Ok(step),
+                    None => self.end(sink)?,
+                },
+                Phase::Searching => {
+                    if let Some(why) = self.limit(stop) {
+                        self.phase = Phase::Confirming(why);
+                    } else if self.started {
+                        self.propose(sink)?;
+                    } else {
+                        self.propose_default(sink)?;
+                    }
+                    if !self.pending.is_empty() {
+                        let batch = self.pending.iter().map(|pending| pending.task.clone()).collect();
+                        let incumbent = self.incumbent().map(|champion| champion.task.clone());
+                        return Ok(Step::Evaluate { incumbent, batch });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Time since the campaign's start as reported so far, ns.
+    pub fn clock_ns(&self) -> u64 {
+        self.clock_ns
+    }
+
+    /// The present incumbent.
+    pub(super) fn incumbent(&self) -> Option<&Champion> {
+        self.champions.last()
+    }
+
+    /// Why the search ends now, if it does.
+    fn limit(&self, stop: bool) -> Option<EndReason> {
+        let budget = self.settings.budget;
+        if stop && self.recorded.is_empty() {
+            Some(EndReason::Interrupted)
+        } else if budget.trials.is_some_and(|trials| self.runs >= trials) {
+            Some(EndReason::Trials)
+        } else if budget.time_ns.is_some_and(|time| self.clock_ns >= time) {
+            Some(EndReason::Time)
+        } else if self.idle >= self.settings.idle_rounds {
+            Some(EndReason::Exhausted)
+        } else {
+            None
+        }
+    }
+
+    fn propose_default(&mut self, sink: &mut dyn Sink) -> Result<(), CampaignError> {
+        self.started = true;
+        let schedule = self.parts.default.clone();
+        match self.parts.prepare.prepare(&schedule) {
+            Ok(prepared) => {
+                let provenance = self.provenance("default", None, None);
+                self.hand_out(schedule, prepared, provenance, None);
+                Ok(())
+            }
+            Err(illegal) => self.refuse(schedule, &illegal, None, sink),
+        }
+    }
+
+    /// Puts a candidate into the batch.
+    pub(super) fn hand_out(
+        &mut self,
+        schedule: Schedule,
+        prepared: Prepared,
+        provenance: Provenance,
+        predicted_ns: Option<f64>,
+    ) {
+        let stream = self.next_index + self.pending.len() as u64;
+        self.seen.insert(prepared.hash.clone(), stream);
+        let candidate = Candidate { subject: Arc::clone(&self.subject), schedule };
+        let seed = streams::of_trial(self.settings.seed, stream);
+        self.pending.push(Pending {
+            task: Task { candidate, program: prepared.program, seed },
+            hash: Some(prepared.hash),
+            provenance: Provenance { stream, predicted_ns, ..provenance },
+        });
+    }
+
+    pub(super) fn provenance(
+        &self,
+        strategy: &str,
+        operator: Option<String>,
+        parent: Option<u64>,
+    ) -> Provenance {
+        Provenance {
+            strategy: strategy.to_owned(),
+            operator,
+            parent,
+            fidelity: self.parts.fidelity,
+            stream: 0,
+            predicted_ns: None,
+        }
+    }
+
+    /// Records a candidate that is illegal, and lets the strategy learn of it.
+    pub(super) fn refuse(
+        &mut self,
+        schedule: Schedule,
+        illegal: &Illegal,
+        proposal: Option<&Proposal>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), CampaignError> {
+        let error = EvalError::Illegal(illegal.to_string());
+        let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
+        let trial = self.unevaluated(schedule, None, error, evidence, proposal);
+        let (judged, judgement) = judge(trial);
+        self.finish(&judged, Some(judgement), sink)?;
+        self.learn(&[judged]);
+        Ok(())
+    }
+
+    /// Records a candidate whose program was tried before; there is nothing to judge.
+    pub(super) fn duplicate(
+        &mut self,
+        schedule: Schedule,
+        hash: String,
+        of: u64,
+        proposal: &Proposal,
+        sink: &mut dyn Sink,
+    ) -> Result<(), CampaignError> {
+        let error = EvalError::Duplicate { of };
+        let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
+        let trial = self.unevaluated(schedule, Some(hash), error, evidence, Some(proposal));
+        self.next_index += 1;
+        self.emit(&Event::TrialFinished(Box::new(TrialFinished { trial, judgement: None })), sink)
+    }
+
+    fn unevaluated(
+        &self,
+        schedule: Schedule,
+        program_hash: Option<String>,
+        error: EvalError,
+        evidence: Evidence,
+        proposal: Option<&Proposal>,
+    ) -> Trial {
+        let provenance = match proposal {
+            Some(proposal) => {
+                self.provenance(self.parts.strategy.id(), proposal.operator.clone(), proposal.parent)
+            }
+            None => self.provenance("default", None, None),
+        };
+        Trial {
+            index: self.next_index,
+            candidate: Candidate { subject: Arc::clone(&self.subject), schedule },
+            program_hash,
+            outcome: Outcome::Err(error),
+            evidence,
+            incumbent: None,
+            provenance: Provenance { stream: self.next_index, ..provenance },
+            at_ns: self.clock_ns,
+            elapsed_ns: 0,
+        }
+    }
+
+    /// Emits a judged trial and counts it.
+    pub(super) fn finish(
+        &mut self,
+        judged: &Judged<Trial>,
+        judgement: Option<Judgement>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), CampaignError> {
+        self.next_index += 1;
+        let trial = judged.subject().clone();
+        self.emit(&Event::TrialFinished(Box::new(TrialFinished { trial, judgement })), sink)
+    }
+
+    pub(super) fn learn(&mut self, judged: &[Judged<Trial>]) {
+        self.parts.strategy.tell(&self.parts.space, judged);
+        self.parts.ranker.learn(judged);
+    }
+
+    /// Emits an event unless it is recorded already.
+    pub(super) fn emit(&mut self, event: &Event, sink: &mut dyn Sink) -> Result<(), CampaignError> {
+        if self.recorded.contains(event)? {
+            return Ok(());
+        }
+        sink.record(event).map_err(CampaignError::Sink)
+    }
+}

@@ -1,0 +1,19 @@
+//! Campaigns: from a seed and a budget to a confirmed winner, as a state machine.
+
+mod answers;
+mod confirm;
+mod driver;
+mod error;
+mod judge;
+mod machine;
+mod proposals;
+mod recorded;
+mod settings;
+
+#[cfg(test)]
+mod tests;
+
+pub use driver::CampaignResult;
+pub use error::{CampaignError, Sink, SinkError};
+pub use machine::{Campaign, CampaignParts, Step};
+pub use settings::{Budget, CampaignSettings};

@@ -1,0 +1,137 @@
+//! A round of proposals: what is new and legal, and which of it is evaluated.
+
+use std::collections::BTreeSet;
+
+use rand::{Rng, RngExt};
+use tilewright_ir::Schedule;
+
+use super::error::{CampaignError, Sink};
+use super::machine::Campaign;
+use crate::prepare::Prepared;
+use crate::ranker::Ranked;
+use crate::strategy::Proposal;
+use crate::streams;
+use tilewright_journal::Candidate;
+
+/// A proposal that could be evaluated.
+struct Contender {
+    proposal: Proposal,
+    schedule: Schedule,
+    prepared: Prepared,
+    predicted_ns: Option<f64>,
+}
+
+impl Campaign {
+    /// Asks the strategy, records what is illegal or known, and fills the batch with the best of the rest.
+    pub(super) fn propose(&mut self, sink: &mut dyn Sink) -> Result<(), CampaignError> {
+        let mut rng = streams::of_round(self.settings.seed, self.rounds);
+        self.rounds += 1;
+        let batch = self.batch_size();
+        let proposals =
+            self.parts.strategy.ask(&self.parts.space, batch * self.proposals_per_trial(), &mut rng);
+        let mut contenders = Vec::with_capacity(proposals.len());
+        let mut hashes = BTreeSet::new();
+        for proposal in proposals {
+            let schedule = match self.parts.space.decode(&proposal.genome) {
+                Ok(schedule) => schedule,
+                Err(illegal) => {
+                    self.refuse(Schedule::default(), &illegal, Some(&proposal), sink)?;
+                    continue;
+                }
+            };
+            match self.parts.prepare.prepare(&schedule) {
+                Err(illegal) => self.refuse(schedule, &illegal, Some(&proposal), sink)?,
+                Ok(prepared) => match self.seen.get(&prepared.hash) {
+                    Some(&of) => self.duplicate(schedule, prepared.hash, of, &proposal, sink)?,
+                    // Of proposals of one round with one program, the first stands for all.
+                    None if !hashes.insert(prepared.hash.clone()) => {}
+                    None => contenders.push(Contender { proposal, schedule, prepared, predicted_ns: None }),
+                },
+            }
+        }
+        self.idle = if contenders.is_empty() { self.idle + 1 } else { 0 };
+        self.predict(&mut contenders);
+        let strategy = self.parts.strategy.id();
+        for contender in select(contenders, self.affordable(batch), self.settings.random_every, &mut rng) {
+            let Contender { proposal, schedule, prepared, predicted_ns } = contender;
+            let provenance = self.provenance(strategy, proposal.operator, proposal.parent);
+            self.hand_out(schedule, prepared, provenance, predicted_ns);
+        }
+        Ok(())
+    }
+
+    fn predict(&mut self, contenders: &mut [Contender]) {
+        let candidates: Vec<Candidate> = contenders
+            .iter()
+            .map(|contender| Candidate {
+                subject: self.subject.clone(),
+                schedule: contender.schedule.clone(),
+            })
+            .collect();
+        let ranked: Vec<Ranked<'_>> = candidates
+            .iter()
+            .zip(contenders.iter())
+            .map(|(candidate, contender)| Ranked {
+                candidate,
+                program: contender.prepared.program.as_deref(),
+            })
+            .collect();
+        let predictions = self.parts.ranker.rank(&ranked);
+        for (contender, predicted) in contenders.iter_mut().zip(predictions) {
+            contender.predicted_ns = predicted.filter(|time| !time.is_nan());
+        }
+    }
+
+    /// Mean time of an evaluation so far, ns; `None` before the first.
+    fn mean_ns(&self) -> Option<u64> {
+        self.elapsed_ns.checked_div(self.runs).filter(|&mean| mean > 0)
+    }
+
+    /// Candidates of a batch; depends on reported times alone.
+    fn batch_size(&self) -> usize {
+        let fits = self.mean_ns().map_or(1, |mean| self.settings.batch_ns / mean);
+        (fits as usize).clamp(1, self.settings.largest_batch.max(1))
+    }
+
+    fn proposals_per_trial(&self) -> usize {
+        if !self.parts.ranker.discriminates() {
+            return 1;
+        }
+        let pays = self.mean_ns().map_or(1, |mean| mean / self.settings.ns_per_proposal.max(1));
+        pays.clamp(1, self.settings.proposals_per_trial.max(1)) as usize
+    }
+
+    /// How much of a batch the budget still allows. What is left out is at its end, so that a larger budget
+    /// would have begun the same way.
+    fn affordable(&self, batch: usize) -> usize {
+        let trials = self.settings.budget.trials.map_or(u64::MAX, |trials| trials.saturating_sub(self.runs));
+        let time = match (self.settings.budget.time_ns, self.mean_ns()) {
+            (Some(time), Some(mean)) => time.saturating_sub(self.clock_ns).div_ceil(mean).max(1),
+            _ => u64::MAX,
+        };
+        batch.min(trials.min(time).min(usize::MAX as u64) as usize)
+    }
+}
+
+/// `count` contenders, those with the shortest predicted time first; every `random_every`-th is drawn among
+/// the others instead, so that a ranker's mistakes show. Without predictions the order stays.
+fn select(
+    mut contenders: Vec<Contender>,
+    count: usize,
+    random_every: usize,
+    rng: &mut dyn Rng,
+) -> Vec<Contender> {
+    if contenders.iter().all(|contender| contender.predicted_ns.is_none()) {
+        contenders.truncate(count);
+        return contenders;
+    }
+    let time = |contender: &Contender| contender.predicted_ns.unwrap_or(f64::INFINITY);
+    contenders.sort_by(|first, second| time(first).total_cmp(&time(second)));
+    let mut selected = Vec::with_capacity(count);
+    while selected.len() < count && !contenders.is_empty() {
+        let random = random_every > 0 && (selected.len() + 1).is_multiple_of(random_every);
+        let at = if random { rng.random_range(0..contenders.len()) } else { 0 };
+        selected.push(contenders.remove(at));
+    }
+    selected
+}

@@ -1,0 +1,47 @@
+use serde::{Deserialize, Serialize};
+
+/// What a campaign may spend; whichever limit is reached first ends the search. The confirmation of the
+/// winner comes on top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Budget {
+    /// Time, ns, as trials and runner report it; `None` for no limit.
+    pub time_ns: Option<u64>,
+    /// Candidates handed to the runner, the default included; `None` for no limit.
+    pub trials: Option<u64>,
+}
+
+/// How a campaign goes about it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CampaignSettings {
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// What may be spent.
+    pub budget: Budget,
+    /// Most candidates of one batch. A batch never depends on the number of workers.
+    pub largest_batch: usize,
+    /// Time that a batch should take, ns: fewer candidates where each takes long.
+    pub batch_ns: u64,
+    /// Most proposals for each candidate that is evaluated, when a ranker can tell them apart.
+    pub proposals_per_trial: u64,
+    /// Time of an evaluation that pays for one more proposal, ns: short evaluations are not worth ranking.
+    pub ns_per_proposal: u64,
+    /// One candidate in so many is drawn at random among those that the ranker put behind; 0 for none.
+    pub random_every: usize,
+    /// Rounds of proposals without a new candidate before the space counts as exhausted.
+    pub idle_rounds: u32,
+}
+
+impl Default for CampaignSettings {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            budget: Budget::default(),
+            largest_batch: 16,
+            batch_ns: 250_000_000,
+            proposals_per_trial: 8,
+            ns_per_proposal: 500_000,
+            random_every: 5,
+            idle_rounds: 16,
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Evolution: a small population of the fastest different genomes, changed by mutation operators that a
+//! bandit chooses, and by crossover.
+//!
+//! Steady state: each judged trial enters the population at once if it is fast enough, so that proposals
+//! never wait for a generation. Parents win a tournament; a share of proposals are immigrants, drawn at
+//! random; when the best has not improved for long, all but the elites are replaced by immigrants.
+//!
+//! Real et al. 2019, "Regularized evolution for image classifier architecture search", for tournaments in
+//! steady state; Fialho et al. 2010 for operator selection by bandits; Cobb & Grefenstette 1993 for random
+//! immigrants.
+
+mod population;
+
+use std::collections::BTreeSet;
+
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+use tilewright_genome::{Genome, SearchSpace, crossover, mutation, mutations};
+use tilewright_journal::Trial;
+use tilewright_stats::Judged;
+
+use super::random::MOST_REPEATS;
+use super::{Proposal, Strategy, StrategyEntry};
+use crate::bandit::{Bandit, BanditEntry, bandit};
+use crate::scoreboard::Scoreboard;
+use crate::state::{self, StateError};
+use population::{Member, Population};
+
+pub(super) const WITH_THOMPSON: StrategyEntry = StrategyEntry {
+    id: "evolution",
+    summary: "evolution; operators chosen by discounted Thompson sampling",
+    create: || create("evolution", "thompson"),
+    restore: |bytes| restore("evolution", "thompson", bytes),
+};
+pub(super) const WITH_UCB: StrategyEntry = StrategyEntry {
+    id: "evolution-ucb",
+    summary: "evolution; operators chosen by discounted UCB",
+    create: || create("evolution-ucb", "ucb"),
+    restore: |bytes| restore("evolution-ucb", "ucb", bytes),
+};
+pub(super) const WITHOUT_BANDIT: StrategyEntry = StrategyEntry {
+    id: "evolution-uniform",
+    summary: "evolution; the bandit switched off, operators drawn uniformly",
+    create: || create("evolution-uniform", "uniform"),
+    restore: |bytes| restore("evolution-uniform", "uniform", bytes),
+};
+
+/// Numbers that shape the search.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EvolutionSettings {
+    /// Members of the population.
+    pub capacity: usize,
+    /// Members drawn for a tournament.
+    pub tournament: usize,
+    /// Trials that are random or near the default before evolution begins.
+    pub initial: usize,
+    /// Share of proposals drawn at random.
+    pub immigrants: f64,
+    /// Share of the other proposals that begin with a crossover.
+    pub crossover: f64,
+    /// Judged trials without an improvement of at least half a percent before a restart.
+    pub patience: usize,
+    /// Members that survive a restart.
+    pub elites: usize,
+}
+
+impl Default for EvolutionSettings {
+    fn default() -> Self {
+        Self {
+            capacity: 24,
+            tournament: 4,
+            initial: 24,
+            immigrants: 0.06,
+            crossover: 0.25,
+            patience: 240,
+            elites: 3,
+        }
+    }
+}
+
+/// Relative improvement of the best that counts against [`EvolutionSettings::patience`].
+const IMPROVEMENT: f64 = 0.005;
+
+/// Everything but the bandit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Memory {
+    settings: EvolutionSettings,
+    population: Population,
+    scores: Scoreboard,
+    told: BTreeSet<Genome>,
+    /// Valid or failed trials since the beginning or the last restart.
+    judged: usize,
+    /// Judged trials since the best improved.
+    since_improvement: usize,
+    /// Score of the best when it last improved.
+    best: Option<f64>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Evolution {
+    id: &'static str,
+    bandit: Box<dyn Bandit>,
+    memory: Memory,
+}
+
+fn entry(id: &str) -> BanditEntry {
+    bandit(id).expect("invariant: a bandit of the list")
+}
+
+fn create(id: &'static str, bandit: &str) -> Box<dyn Strategy> {
+    Box::new(Evolution::new(id, (entry(bandit).create)(), EvolutionSettings::default()))
+}
+
+fn restore(id: &'static str, bandit: &str, bytes: &[u8]) -> Result<Box<dyn Strategy>, StateError> {
+    let (memory, arms): (Memory, Vec<u8>) = state::read(bytes)?;
+    Ok(Box::new(Evolution { id, bandit: (entry(bandit).restore)(&arms)?, memory }))
+}
+
+impl Evolution {
+    /// A search that has seen nothing.
+    pub fn new(id: &'static str, bandit: Box<dyn Bandit>, settings: EvolutionSettings) -> Self {
+        let memory = Memory {
+            settings,
+            population: Population::default(),
+            scores: Scoreboard::default(),
+            told: BTreeSet::new(),
+            judged: 0,
+            since_improvement: 0,
+            best: None,
+        };
+        Self { id, bandit, memory }
+    }
+
+    fn propose(&mut self, space: &SearchSpace, arms: &[&'static str], rng: &mut dyn Rng) -> Option<Proposal> {
+        let settings = self.memory.settings;
+        let members = self.memory.population.members();
+        let random = Proposal { genome: Genome(Box::default()), operator: None, parent: None };
+        // At first half of the proposals are random and half are near what is known, which is the default.
+        let immigrants = if self.memory.judged < settings.initial { 0.5 } else { settings.immigrants };
+        if members.is_empty() || rng.random::<f64>() < immigrants {
+            return Some(Proposal { genome: space.sample(rng), ..random });
+        }
+        let parent = self.tournament(rng);
+        let (base, trial) = (members[parent].genome.clone(), members[parent].trial);
+        let child = |genome, operator: &str| Proposal {
+            genome,
+            operator: Some(operator.to_owned()),
+            parent: Some(trial),
+        };
+        if members.len() > 1 && rng.random::<f64>() < settings.crossover {
+            let other = &members[self.tournament(rng)].genome;
+            if let Some(genome) = crossover(space, &base, other, rng) {
+                return Some(child(genome, "crossover"));
+            }
+        }
+        let arm = self.bandit.select(arms, rng);
+        let operator = mutation(arms[arm])?;
+        operator.apply(space, &base, rng).map(|genome| child(genome, operator.id()))
+    }
+
+    /// The fastest of a few members drawn at random.
+    fn tournament(&self, rng: &mut dyn Rng) -> usize {
+        let members = self.memory.population.members().len();
+        (0..self.memory.settings.tournament.max(1))
+            .map(|_| rng.random_range(0..members))
+            .min()
+            .expect("invariant: at least one member is drawn")
+    }
+
+    /// Counts what was judged, and begins anew when nothing has improved for long.
+    fn note_progress(&mut self) {
+        let Memory { settings, population, judged, since_improvement, best, .. } = &mut self.memory;
+        *judged += 1;
+        *since_improvement += 1;
+        let Some(leader) = population.members().first().map(|member| member.score) else { return };
+        if best.is_none_or(|best| leader < best - IMPROVEMENT) {
+            *best = Some(leader);
+            *since_improvement = 0;
+        }
+        if *since_improvement >= settings.patience {
+            population.keep(settings.elites);
+            *judged = 0;
+            *since_improvement = 0;
+        }
+    }
+}
+
+impl Strategy for Evolution {
+    fn id(&self) -> &'static str {
+        self.id
+    }
+
+    fn ask(&mut self, space: &SearchSpace, count: usize, rng: &mut dyn Rng) -> Vec<Proposal> {
+        let arms: Vec<&'static str> = mutations().iter().map(|mutation| mutation.id()).collect();
+        let mut proposals: Vec<Proposal> = Vec::with_capacity(count);
+        let mut fresh = BTreeSet::new();
+        let mut repeats = 0;
+        while proposals.len() < count && repeats < MOST_REPEATS {
+            let proposal = self.propose(space, &arms, rng).filter(|proposal| {
+                !self.memory.told.contains(&proposal.genome) && fresh.insert(proposal.genome.clone())
+            });
+            match proposal {
+                Some(proposal) => {
+                    proposals.push(proposal);
+                    repeats = 0;
+                }
+                None => repeats += 1,
+            }
+        }
+        proposals
+    }
+
+    fn tell(&mut self, space: &SearchSpace, judged: &[Judged<Trial>]) {
+        for judged in judged {
+            let trial = judged.subject();
+            let score = self.memory.scores.place(judged);
+            let parent = trial.provenance.parent.and_then(|parent| self.memory.scores.score(parent));
+            self.bandit.reward(judged, parent.zip(score).map(|(parent, score)| parent - score));
+            let genome =
+                space.encode(&trial.candidate.schedule).or_else(|| space.nearest(&trial.candidate.schedule));
+            if let Some(genome) = genome {
+                self.memory.told.insert(genome.clone());
+                if let Some(score) = score {
+                    let member = Member { genome, score, trial: trial.index };
+                    self.memory.population.insert(member, self.memory.settings.capacity);
+                }
+            }
+            self.note_progress();
+        }
+    }
+
+    fn save(&self) -> Result<Vec<u8>, StateError> {
+        state::write(&(&self.memory, self.bandit.save()?))
+    }
+}

@@ -1,0 +1,78 @@
+//! Strategies: what to try next. One file each, one line in [`strategies`].
+
+mod evolution;
+mod random;
+
+use std::fmt::Debug;
+
+use rand::Rng;
+use tilewright_genome::{Genome, SearchSpace};
+use tilewright_journal::Trial;
+use tilewright_stats::Judged;
+
+use crate::state::StateError;
+
+pub use evolution::{Evolution, EvolutionSettings};
+pub use random::RandomSearch;
+
+/// A genome with where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    /// What to try.
+    pub genome: Genome,
+    /// Operator that made it; `None` for a random one.
+    pub operator: Option<String>,
+    /// Trial whose genome it was made from.
+    pub parent: Option<u64>,
+}
+
+/// Proposes genomes and learns from what became of them.
+///
+/// Its proposals depend on nothing but what it was told and the generator it is given. It may be told less
+/// than it proposed (what a ranker left out), and of trials that it did not propose (the default).
+pub trait Strategy: Debug + Send {
+    /// Its name.
+    fn id(&self) -> &'static str;
+
+    /// Up to `count` proposals, none of them proposed twice in one answer; none at all when there is nothing
+    /// left to try.
+    fn ask(&mut self, space: &SearchSpace, count: usize, rng: &mut dyn Rng) -> Vec<Proposal>;
+
+    /// Learns from judged trials, in the order of their proposal.
+    fn tell(&mut self, space: &SearchSpace, judged: &[Judged<Trial>]);
+
+    /// Its state.
+    ///
+    /// # Errors
+    /// When the state has no binary form.
+    fn save(&self) -> Result<Vec<u8>, StateError>;
+}
+
+/// Makes one with a saved state.
+pub(crate) type Restore = fn(&[u8]) -> Result<Box<dyn Strategy>, StateError>;
+
+/// A strategy of the list.
+#[derive(Debug, Clone, Copy)]
+pub struct StrategyEntry {
+    /// Its name.
+    pub id: &'static str,
+    /// One sentence for people.
+    pub summary: &'static str,
+    /// A new one that has seen nothing.
+    pub create: fn() -> Box<dyn Strategy>,
+    /// One with a saved state.
+    pub restore: Restore,
+}
+
+/// All strategies, the usual one first.
+pub fn strategies() -> &'static [StrategyEntry] {
+    &[evolution::WITH_THOMPSON, evolution::WITH_UCB, evolution::WITHOUT_BANDIT, random::ENTRY]
+}
+
+/// The strategy of that name.
+pub fn strategy(id: &str) -> Option<StrategyEntry> {
+    strategies().iter().copied().find(|strategy| strategy.id == id)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! Random streams: one per trial and one per round of proposals, all from the campaign's seed.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// The generator of one round of proposals.
+pub(crate) fn of_round(seed: u64, round: u64) -> ChaCha8Rng {
+    stream(seed, 1 << 63 | round)
+}
+
+/// Seed of the random draws of one trial's evaluation.
+pub(crate) fn of_trial(seed: u64, trial: u64) -> u64 {
+    stream(seed, trial).next_u64()
+}
+
+fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    generator.set_stream(number);
+    generator
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn trials_and_rounds_draw_from_streams_of_their_own() {
+        let mut seen = BTreeSet::new();
+        for number in 0..100 {
+            assert!(seen.insert(of_trial(7, number)));
+            assert!(seen.insert(of_trial(8, number)));
+            assert!(seen.insert(of_round(7, number).next_u64()));
+        }
+        assert_eq!(of_trial(7, 3), of_trial(7, 3));
+    }
+}
