@@ -3,10 +3,13 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::atomic::AtomicBool;
-use tilewright_evaluator::{BatchReport, Evaluation, Runner, Task};
+use tilewright_evaluator::{BatchReport, ConfirmationReport, ConfirmedSide, Evaluation, Runner, Task};
 use tilewright_genome::{Constraint, Gene, SearchSpace};
 use tilewright_ir::{Schedule, ScheduleValue};
-use tilewright_journal::{EvalError, Event, Fidelity, Measurement, RecordedSpace, Subject, Trial};
+use tilewright_journal::{
+    Ceilings, EvalError, Event, Fidelity, KernelListing, Measurement, RecordedSpace, Subject, Trial,
+    Verification,
+};
 use tilewright_stats::samples::median;
 use tilewright_stats::{Evidence, Judged};
 
@@ -99,6 +102,9 @@ pub(crate) struct SyntheticRunner {
     /// Evaluations before it counts as told to stop.
     pub(crate) stop_after: Option<usize>,
     pub(crate) done: usize,
+    /// Whether it can confirm, and candidates whose confirmation fails.
+    pub(crate) confirms: bool,
+    pub(crate) unconfirmed: Vec<Schedule>,
     /// Reported for each batch.
     pub(crate) overhead_ns: u64,
 }
@@ -118,6 +124,42 @@ impl Runner for SyntheticRunner {
 
     fn fidelity(&self) -> Fidelity {
         Fidelity::Replayed
+    }
+
+    fn confirm(&mut self, winner: &Task, default: &Task) -> Result<Option<ConfirmationReport>, EvalError> {
+        if !self.confirms {
+            return Ok(None);
+        }
+        if self.unconfirmed.contains(&winner.candidate.schedule) {
+            return Err(EvalError::Crashed { signal: 11 });
+        }
+        let side = |task: &Task| ConfirmedSide {
+            measurement: Measurement::predicted(Landscape.time_of(&task.candidate.schedule)),
+            listing: KernelListing {
+                isa: String::new(),
+                program: task.candidate.schedule.to_string(),
+                program_hash: String::new(),
+                disassembly: String::new(),
+            },
+        };
+        let times = |task: &Task| -> Vec<f64> {
+            (0..20).map(|at| Landscape.time_of(&task.candidate.schedule) + f64::from(at)).collect()
+        };
+        Ok(Some(ConfirmationReport {
+            winner: side(winner),
+            default: side(default),
+            evidence: Evidence::Pairs { incumbent: times(default), candidate: times(winner) },
+            verification: Verification {
+                method: "full".to_owned(),
+                inputs: Vec::new(),
+                elements: 0,
+                max_error: 0.0,
+                tolerance: 0.0,
+                miss_probability: 0.0,
+            },
+            ceilings: Ceilings { threads: 1, gflops: 1.0, bandwidths: Vec::new(), noise_floor: None },
+            elapsed_ns: 7,
+        }))
     }
 }
 

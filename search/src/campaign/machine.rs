@@ -4,20 +4,15 @@ use std::sync::Arc;
 
 use tilewright_evaluator::Task;
 use tilewright_genome::SearchSpace;
-use tilewright_ir::{Illegal, Schedule};
-use tilewright_journal::{
-    Candidate, EndReason, EvalError, Event, Fidelity, Outcome, Provenance, Subject, Trial,
-};
-use tilewright_journal::{Judgement, TrialFinished};
-use tilewright_stats::{Evidence, Judged};
+use tilewright_ir::Schedule;
+use tilewright_journal::{Candidate, Confirmation, EndReason, Event, Fidelity, Provenance, Subject};
 
 use super::error::{CampaignError, Sink};
-use super::judge::judge;
 use super::recorded::Recorded;
 use super::settings::CampaignSettings;
 use crate::prepare::{Prepare, Prepared};
 use crate::ranker::Ranker;
-use crate::strategy::{Proposal, Strategy};
+use crate::strategy::Strategy;
 use crate::streams;
 
 /// What a campaign is made of.
@@ -109,7 +104,7 @@ pub struct Campaign {
     pub(super) started: bool,
     pub(super) winner: Option<u64>,
     pub(super) why: Option<EndReason>,
-    pub(super) confirmation: Option<tilewright_journal::Confirmation>,
+    pub(super) confirmation: Option<Confirmation>,
 }
 
 impl fmt::Debug for Campaign {
@@ -246,106 +241,5 @@ impl Campaign {
             hash: Some(prepared.hash),
             provenance: Provenance { stream, predicted_ns, ..provenance },
         });
-    }
-
-    pub(super) fn provenance(
-        &self,
-        strategy: &str,
-        operator: Option<String>,
-        parent: Option<u64>,
-    ) -> Provenance {
-        Provenance {
-            strategy: strategy.to_owned(),
-            operator,
-            parent,
-            fidelity: self.parts.fidelity,
-            stream: 0,
-            predicted_ns: None,
-        }
-    }
-
-    /// Records a candidate that is illegal, and lets the strategy learn of it.
-    pub(super) fn refuse(
-        &mut self,
-        schedule: Schedule,
-        illegal: &Illegal,
-        proposal: Option<&Proposal>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), CampaignError> {
-        let error = EvalError::Illegal(illegal.to_string());
-        let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
-        let trial = self.unevaluated(schedule, None, error, evidence, proposal);
-        let (judged, judgement) = judge(trial);
-        self.finish(&judged, Some(judgement), sink)?;
-        self.learn(&[judged]);
-        Ok(())
-    }
-
-    /// Records a candidate whose program was tried before; there is nothing to judge.
-    pub(super) fn duplicate(
-        &mut self,
-        schedule: Schedule,
-        hash: String,
-        of: u64,
-        proposal: &Proposal,
-        sink: &mut dyn Sink,
-    ) -> Result<(), CampaignError> {
-        let error = EvalError::Duplicate { of };
-        let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
-        let trial = self.unevaluated(schedule, Some(hash), error, evidence, Some(proposal));
-        self.next_index += 1;
-        self.emit(&Event::TrialFinished(Box::new(TrialFinished { trial, judgement: None })), sink)
-    }
-
-    fn unevaluated(
-        &self,
-        schedule: Schedule,
-        program_hash: Option<String>,
-        error: EvalError,
-        evidence: Evidence,
-        proposal: Option<&Proposal>,
-    ) -> Trial {
-        let provenance = match proposal {
-            Some(proposal) => {
-                self.provenance(self.parts.strategy.id(), proposal.operator.clone(), proposal.parent)
-            }
-            None => self.provenance("default", None, None),
-        };
-        Trial {
-            index: self.next_index,
-            candidate: Candidate { subject: Arc::clone(&self.subject), schedule },
-            program_hash,
-            outcome: Outcome::Err(error),
-            evidence,
-            incumbent: None,
-            provenance: Provenance { stream: self.next_index, ..provenance },
-            at_ns: self.clock_ns,
-            elapsed_ns: 0,
-        }
-    }
-
-    /// Emits a judged trial and counts it.
-    pub(super) fn finish(
-        &mut self,
-        judged: &Judged<Trial>,
-        judgement: Option<Judgement>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), CampaignError> {
-        self.next_index += 1;
-        let trial = judged.subject().clone();
-        self.emit(&Event::TrialFinished(Box::new(TrialFinished { trial, judgement })), sink)
-    }
-
-    pub(super) fn learn(&mut self, judged: &[Judged<Trial>]) {
-        self.parts.strategy.tell(&self.parts.space, judged);
-        self.parts.ranker.learn(judged);
-    }
-
-    /// Emits an event unless it is recorded already.
-    pub(super) fn emit(&mut self, event: &Event, sink: &mut dyn Sink) -> Result<(), CampaignError> {
-        if self.recorded.contains(event)? {
-            return Ok(());
-        }
-        sink.record(event).map_err(CampaignError::Sink)
     }
 }

@@ -8,6 +8,7 @@ mod judge;
 mod machine;
 mod proposals;
 mod recorded;
+mod records;
 mod settings;
 
 #[cfg(test)]

@@ -234,3 +234,49 @@ fn a_ranker_that_knows_makes_random_search_faster_and_its_predictions_are_record
     }
     assert!(gain > 0.05, "{gain}");
 }
+
+fn confirmation(events: &[Event]) -> &tilewright_journal::Confirmation {
+    let found = events.iter().find_map(|event| match event {
+        Event::Confirmation(confirmation) => Some(confirmation.as_ref()),
+        _ => None,
+    });
+    found.unwrap()
+}
+
+#[test]
+fn the_winner_is_confirmed_beside_the_default() {
+    let mut runner = SyntheticRunner { confirms: true, ..SyntheticRunner::default() };
+    let (result, events) = run_with(&mut campaign("evolution", settings(1, 100), &[]), &mut runner);
+    let confirmed = confirmation(&events);
+    assert_eq!(result.confirmation.as_ref(), Some(confirmed));
+    assert_eq!((confirmed.winner.trial, confirmed.default.trial), (result.winner, Some(0)));
+    assert!(result.winner > Some(0));
+    assert_eq!(confirmed.judgement.verdict.kind, tilewright_stats::Decision::Faster);
+}
+
+#[test]
+fn without_a_claim_the_default_wins() {
+    let mut runner = SyntheticRunner { confirms: true, ..SyntheticRunner::default() };
+    let (result, events) = run_with(&mut campaign("random", settings(1, 1), &[]), &mut runner);
+    let confirmed = confirmation(&events);
+    assert_eq!(result.winner, Some(0));
+    assert_eq!(confirmed.winner, confirmed.default);
+}
+
+#[test]
+fn a_winner_that_fails_when_confirmed_gives_way_to_the_incumbent_before() {
+    let (whole, events) = run("evolution", settings(1, 100));
+    let winner = &trials(&events)[whole.winner.unwrap() as usize].trial.candidate.schedule;
+    let mut runner =
+        SyntheticRunner { confirms: true, unconfirmed: vec![winner.clone()], ..SyntheticRunner::default() };
+    let (result, events) = run_with(&mut campaign("evolution", settings(1, 100), &[]), &mut runner);
+    let moves: Vec<u64> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::IncumbentMoved(moved) => Some(moved.trial),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(whole.winner, moves.last().copied());
+    assert_eq!(result.winner, Some(moves[moves.len() - 2]));
+}
