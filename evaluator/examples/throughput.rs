@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
             }
             Err(error) => {
-                if outcomes.get(error.kind()).is_none() {
+                if !outcomes.contains_key(error.kind()) {
                     println!(
                         "{error} (reproduced: {:?}): {:?}",
                         evaluation.evidence, proposed.candidate.schedule

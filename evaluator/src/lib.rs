@@ -21,6 +21,7 @@ mod error;
 mod inputs;
 mod process;
 mod protocol;
+mod replay;
 mod runner;
 mod shared_layout;
 mod stand;
@@ -30,8 +31,9 @@ mod worker;
 pub use device::{DeviceRunner, DeviceSettings, DeviceStatistics, Pacing, device_limits};
 pub use error::EvaluatorError;
 pub use inputs::InputKind;
+pub use replay::ReplayRunner;
 pub use runner::{BatchReport, ConfirmationReport, ConfirmedSide, Evaluation, Runner, Task};
-pub use stand::{Examined, Samples, StandSettings, StandStatistics, TestStand};
+pub use stand::{Examined, Samples, StandCeiling, StandSettings, StandStatistics, TestStand};
 pub use worker::run_if_worker;
 
 /// Byte of outputs that nobody has written: as a floating-point number of any type it is NaN.

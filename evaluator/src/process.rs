@@ -1,6 +1,6 @@
 //! A worker process as its coordinator sees it.
 
-use std::io::ErrorKind;
+use std::io::{BufReader, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -30,6 +30,10 @@ pub(crate) enum Ended {
 pub(crate) struct WorkerProcess {
     child: Child,
     stream: UnixStream,
+    /// Buffered, so that answers that come together cost one system call.
+    answers: BufReader<UnixStream>,
+    /// The limit that the socket is set to.
+    limit: Duration,
     clock: Clock,
     /// Waited for: its number may be another process's by now.
     gone: bool,
@@ -40,6 +44,8 @@ pub(crate) struct WorkerProcess {
 pub(crate) struct Exchange {
     pub(crate) answers: Vec<Answer>,
     pub(crate) bracket_ns: u64,
+    /// Processor time of all the worker's threads meanwhile, as the system counts it.
+    pub(crate) processor_ns: u64,
 }
 
 impl WorkerProcess {
@@ -54,7 +60,9 @@ impl WorkerProcess {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
-        Ok(Self { child, stream, clock: Clock::start(), gone: false })
+        let answers = BufReader::new(stream.try_clone()?);
+        let clock = Clock::start();
+        Ok(Self { child, stream, answers, limit: Duration::ZERO, clock, gone: false })
     }
 
     /// Sends requests and sleeps until all are answered.
@@ -62,23 +70,28 @@ impl WorkerProcess {
     /// # Errors
     /// When no answer comes in time, or the process ends; it is gone in either case.
     pub(crate) fn exchange(&mut self, requests: &[Request], limit: Duration) -> Result<Exchange, Ended> {
+        let processor = processor_ns(self.child.id());
         let start = self.clock.nanoseconds();
-        // A limit of zero would mean none.
-        let limit = limit.max(Duration::from_millis(1));
-        let sent = self
-            .stream
-            .set_read_timeout(Some(limit))
-            .and_then(|()| send_requests(&mut self.stream, requests));
+        let limit = coarse(limit);
+        let mut sent = Ok(());
+        if limit != self.limit {
+            sent = self.stream.set_read_timeout(Some(limit));
+            self.limit = limit;
+        }
+        let sent = sent.and_then(|()| send_requests(&mut self.stream, requests));
         let mut answers = Vec::with_capacity(requests.len());
         let received = sent.and_then(|()| {
             for _ in requests {
-                answers.push(receive_answer(&mut self.stream)?);
+                answers.push(receive_answer(&mut self.answers)?);
             }
             Ok(())
         });
         let bracket_ns = self.clock.nanoseconds() - start;
         match received {
-            Ok(()) => Ok(Exchange { answers, bracket_ns }),
+            Ok(()) => {
+                let processor_ns = processor_ns(self.child.id()).saturating_sub(processor);
+                Ok(Exchange { answers, bracket_ns, processor_ns })
+            }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 self.kill();
                 Err(Ended::Timeout)
@@ -124,6 +137,28 @@ impl WorkerProcess {
         let _ = self.child.wait();
         self.gone = true;
     }
+}
+
+/// The limit rounded up to a power of two of milliseconds: never zero, which would mean none, and seldom
+/// another than before, which would cost a system call.
+fn coarse(limit: Duration) -> Duration {
+    let milliseconds = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).clamp(1, 1 << 40);
+    Duration::from_millis(milliseconds.next_power_of_two())
+}
+
+/// Processor time of a process so far, ns; 0 where the system does not tell.
+fn processor_ns(process: u32) -> u64 {
+    let mut clock = libc::CLOCK_REALTIME;
+    // SAFETY: the call writes to one integer.
+    if unsafe { libc::clock_getcpuclockid(process as libc::pid_t, &raw mut clock) } != 0 {
+        return 0;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes to one structure.
+    if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
+        return 0;
+    }
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 impl Drop for WorkerProcess {

@@ -47,9 +47,9 @@ pub(crate) struct TimePlan {
 pub(crate) enum Request {
     /// Puts the code in shared memory into a slot.
     Load { slot: Slot, code_bytes: u64, entry: u64, workers: u64, workspace_bytes: u64 },
-    /// Runs once on a set of inputs, for the coordinator to check; then `repeats` times more for a first
-    /// impression of its time.
-    Verify { slot: Slot, set: u32, repeats: u32 },
+    /// Runs once on a set of inputs, for the coordinator to check; then, on the set of timed launches, up to
+    /// `repeats` times more for a first impression of its time, as long as launches are shorter than this.
+    Verify { slot: Slot, set: u32, repeats: u32, repeat_below_ns: u64 },
     /// Samples both sides in turns; the samples lie in shared memory, incumbent and candidate alternating.
     Time(TimePlan),
     /// Times launches of one slot one by one.
@@ -80,8 +80,9 @@ pub(crate) struct Reply {
     pub(crate) kernel_ns: u64,
     /// Launches.
     pub(crate) launches: u64,
-    /// Further results: shortest launch of a verification; GFLOP/s and GB/s of a ceiling.
-    pub(crate) values: [f64; 2],
+    /// Further results: shortest launch of a verification; of a ceiling GFLOP/s on all workers and on one, and
+    /// GB/s.
+    pub(crate) values: [f64; 3],
 }
 
 pub(crate) type Answer = Result<Reply, Refusal>;
@@ -118,8 +119,8 @@ pub(crate) fn send_requests(stream: &mut impl Write, requests: &[Request]) -> io
             Request::Load { slot, code_bytes, entry, workers, workspace_bytes } => {
                 (0, [slot as u64, code_bytes, entry, workers, workspace_bytes, 0, 0])
             }
-            Request::Verify { slot, set, repeats } => {
-                (1, [slot as u64, set.into(), repeats.into(), 0, 0, 0, 0])
+            Request::Verify { slot, set, repeats, repeat_below_ns } => {
+                (1, [slot as u64, set.into(), repeats.into(), repeat_below_ns, 0, 0, 0])
             }
             Request::Time(plan) => {
                 let [incumbent, candidate] = plan.launches.map(u64::from);
@@ -147,7 +148,7 @@ pub(crate) fn receive_request(stream: &mut impl Read) -> io::Result<(Request, bo
     let [head, a, b, c, d, e, f, _] = read_words(stream)?;
     let request = match head & 0xFFFF_FFFF {
         0 => Request::Load { slot: slot(a), code_bytes: b, entry: c, workers: d, workspace_bytes: e },
-        1 => Request::Verify { slot: slot(a), set: b as u32, repeats: c as u32 },
+        1 => Request::Verify { slot: slot(a), set: b as u32, repeats: c as u32, repeat_below_ns: d },
         2 => Request::Time(TimePlan {
             pairs: a as u32,
             launches: [b as u32, c as u32],
@@ -177,7 +178,7 @@ pub(crate) fn send_answers(stream: &mut impl Write, answers: &[Answer]) -> io::R
         match answer {
             Ok(reply) => {
                 words[1..4].copy_from_slice(&[reply.timed_ns, reply.kernel_ns, reply.launches]);
-                words[4..6].copy_from_slice(&reply.values.map(f64::to_bits));
+                words[4..7].copy_from_slice(&reply.values.map(f64::to_bits));
             }
             Err(refusal) => words[0] = 1 + *refusal as u64,
         }
@@ -188,9 +189,14 @@ pub(crate) fn send_answers(stream: &mut impl Write, answers: &[Answer]) -> io::R
 
 /// Receives one answer.
 pub(crate) fn receive_answer(stream: &mut impl Read) -> io::Result<Answer> {
-    let [status, timed_ns, kernel_ns, launches, first, second, ..] = read_words(stream)?;
+    let [status, timed_ns, kernel_ns, launches, first, second, third, _] = read_words(stream)?;
     match status {
-        0 => Ok(Ok(Reply { timed_ns, kernel_ns, launches, values: [first, second].map(f64::from_bits) })),
+        0 => Ok(Ok(Reply {
+            timed_ns,
+            kernel_ns,
+            launches,
+            values: [first, second, third].map(f64::from_bits),
+        })),
         1 => Ok(Err(Refusal::OutOfMemory)),
         2 => Ok(Err(Refusal::WorkspaceOverrun)),
         3 => Ok(Err(Refusal::Other)),
@@ -214,7 +220,7 @@ mod tests {
         };
         let requests = [
             Request::Load { slot: Slot::Candidate, code_bytes: 1, entry: 2, workers: 3, workspace_bytes: 4 },
-            Request::Verify { slot: Slot::Incumbent, set: 2, repeats: 5 },
+            Request::Verify { slot: Slot::Incumbent, set: 2, repeats: 5, repeat_below_ns: 6 },
             Request::Time(plan),
             Request::Latency { slot: Slot::Candidate, launches: 1000, cold: false },
             Request::Ceiling { footprint_bytes: 1 << 40 },
@@ -226,7 +232,7 @@ mod tests {
         for (at, request) in requests.iter().enumerate() {
             assert_eq!(receive_request(&mut reader).unwrap(), (*request, at == 5));
         }
-        let reply = Reply { timed_ns: 1, kernel_ns: 2, launches: 3, values: [4.5, f64::INFINITY] };
+        let reply = Reply { timed_ns: 1, kernel_ns: 2, launches: 3, values: [4.5, f64::INFINITY, -1.0] };
         let answers: [Answer; 4] =
             [Ok(reply), Err(Refusal::OutOfMemory), Err(Refusal::WorkspaceOverrun), Err(Refusal::Other)];
         let mut wire = Vec::new();

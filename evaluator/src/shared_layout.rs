@@ -66,6 +66,7 @@ impl ResultArea {
         &self.buffer
     }
 
+    #[expect(clippy::cast_ptr_alignment, reason = "the area starts on a page")]
     fn words(&self) -> &[AtomicU64] {
         // SAFETY: the area is that long, aligned to a page, and accessed through atomics only.
         unsafe { std::slice::from_raw_parts(self.buffer.as_ptr().cast::<AtomicU64>(), WORDS) }

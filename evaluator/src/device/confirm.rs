@@ -17,16 +17,16 @@ use tilewright_stats::{Evidence, Level};
 use super::{ATTEMPTS, Compiled, DeviceRunner};
 use crate::protocol::{Slot, TimePlan, WarmUp};
 use crate::runner::{ConfirmationReport, ConfirmedSide, Task};
-use crate::stand::{Examined, Samples, StandSettings, TestStand};
+use crate::stand::{Examined, Samples, StandCeiling, StandSettings, TestStand};
 
 /// Pairs of a confirmation: what the claim gate needs to decide, and what gives a narrow interval.
 const PAIRS: std::ops::RangeInclusive<u32> = 12..=60;
 /// Time that pairs may take, ns, unless that makes them too few.
 const PAIRS_NS: f64 = 5e9;
-/// Least length of a sample, ns: long enough that the coordinator's clock would show hidden time.
-const SAMPLE_NS: f64 = 2e6;
-/// Pairs of one request.
-const REQUEST_PAIRS: u32 = 8;
+/// Least length of a sample, ns.
+const SAMPLE_NS: f64 = 2e5;
+/// Pairs of one request: long enough together that the coordinator's clock would show hidden time.
+const REQUEST_PAIRS: u32 = 16;
 /// Most launches that are timed one by one, and the time they may take, ns.
 const LATENCIES: f64 = 2000.0;
 const LATENCIES_NS: f64 = 5e8;
@@ -48,18 +48,22 @@ impl DeviceRunner {
         let mut stand = TestStand::new(&self.key, settings).map_err(lost)?;
         let before = stand.ceiling()?;
         let limit = self.examination_limit(None);
+        let repeat_below_ns = self.settings.pacing.repeat_below_ns(None);
         let blame = |error: EvalError| EvalError::Lost(format!("the default failed: {error}"));
-        let default_seen = stand.examine(&default_code.artifact, limit).map_err(blame)?;
+        let default_seen = stand.examine(&default_code.artifact, repeat_below_ns, limit).map_err(blame)?;
         stand.set_incumbent(&default_code.artifact)?;
-        let winner_seen = stand.examine(&winner_code.artifact, limit)?;
+        let winner_seen = stand.examine(&winner_code.artifact, repeat_below_ns, limit)?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let times = [default_seen.first_ns, winner_seen.first_ns];
         let (samples, launches) = pairs(&mut stand, times, &mut rng)?;
         let winner_p99 = latency_p99(&mut stand, Slot::Candidate, times[1])?;
         let default_p99 = latency_p99(&mut stand, Slot::Incumbent, times[0])?;
         let after = stand.ceiling()?;
-        let measured = [before[0].max(after[0]), before[1].max(after[1])];
-        self.fma_gflops = self.fma_gflops.max(measured[0]);
+        let measured = StandCeiling {
+            fma_gflops: before.fma_gflops.max(after.fma_gflops),
+            read_gbps: before.read_gbps.max(after.read_gbps),
+        };
+        self.fma_gflops = self.fma_gflops.max(measured.fma_gflops);
         let winner_median = median(&samples.candidate).unwrap_or(0.0);
         self.plausible(winner_median)?;
         let side = |task: &Task, code: &Compiled, seen: &Examined, times: &[f64], launches, p99_ns| {
@@ -173,7 +177,7 @@ pub(super) fn ceilings(
     computation: &Computation,
     host: &HostFacts,
     threads: u32,
-    [gflops, gbps]: [f64; 2],
+    StandCeiling { fma_gflops: gflops, read_gbps: gbps }: StandCeiling,
 ) -> Ceilings {
     let bytes = computation.compulsory_bytes();
     let capacity = |cache: &tilewright_runtime::CacheFacts| {

@@ -29,7 +29,7 @@ pub use statistics::DeviceStatistics;
 use crate::EvaluatorError;
 use crate::protocol::TimePlan;
 use crate::runner::{BatchReport, ConfirmationReport, Evaluation, Runner, Task};
-use crate::stand::{Examined, Samples, StandSettings, TestStand};
+use crate::stand::{Examined, Samples, StandCeiling, StandSettings, TestStand};
 
 /// A time below the arithmetic ceiling's by more than this share cannot be true: room for a ceiling that
 /// was measured while the machine was busy.
@@ -37,6 +37,9 @@ const CEILING_MARGIN: f64 = 1.05;
 
 /// Candidates that passed and are remembered, so that becoming the incumbent needs no new examination.
 const REMEMBERED: usize = 256;
+
+/// Measurements of the ceiling before a time is called impossible: a busy machine shows too low a one.
+const CEILING_ATTEMPTS: u32 = 10;
 
 /// Attempts at a comparison that the coordinator's clock contradicts.
 const ATTEMPTS: u32 = 3;
@@ -81,9 +84,9 @@ impl DeviceRunner {
         let mut runner = Self {
             stand: TestStand::new(&key, stand)?,
             key,
-            settings,
             host: HostFacts::detect(),
             fma_gflops: 0.0,
+            settings,
             incumbent: None,
             passed: Vec::new(),
             statistics: DeviceStatistics::default(),
@@ -92,6 +95,13 @@ impl DeviceRunner {
         };
         runner.raise_ceiling().map_err(|error| EvaluatorError::Mute(error.to_string()))?;
         Ok(runner)
+    }
+
+    /// The same, told a multiply-add rate that this device is known to reach with as many threads, GFLOP/s:
+    /// times at that rate are believed without measuring the ceiling again.
+    #[must_use]
+    pub fn with_known_ceiling(self, fma_gflops: f64) -> Self {
+        Self { fma_gflops: self.fma_gflops.max(fma_gflops), ..self }
     }
 
     /// Sums over everything done so far.
@@ -153,7 +163,10 @@ impl DeviceRunner {
             None => None,
         };
         let limit = self.examination_limit(incumbent_ns);
-        let Examined { verification, first_ns } = self.stand.examine(&compiled.artifact, limit)?;
+        let Examined { verification, first_ns } = {
+            let repeat_below_ns = self.settings.pacing.repeat_below_ns(incumbent_ns);
+            self.stand.examine(&compiled.artifact, repeat_below_ns, limit)?
+        };
         if incumbent.is_none() {
             // By itself means beside itself: its own noise, and samples like any other's.
             self.stand.set_incumbent(&compiled.artifact)?;
@@ -193,9 +206,12 @@ impl DeviceRunner {
         }
         let Compiled { artifact, .. } = self.compile(program).map_err(blame)?;
         let remembered = self.passed.iter().rev().find(same).map(|known| known.launch_ns);
-        let launch_ns = match remembered {
-            Some(launch_ns) => launch_ns,
-            None => self.stand.examine(&artifact, self.examination_limit(None)).map_err(blame)?.first_ns,
+        let launch_ns = if let Some(launch_ns) = remembered {
+            launch_ns
+        } else {
+            let repeat_below_ns = self.settings.pacing.repeat_below_ns(None);
+            let limit = self.examination_limit(None);
+            self.stand.examine(&artifact, repeat_below_ns, limit).map_err(blame)?.first_ns
         };
         self.stand.set_incumbent(&artifact).map_err(blame)?;
         self.incumbent = Some(Known { program: Arc::clone(program), launch_ns });
@@ -217,13 +233,13 @@ impl DeviceRunner {
         rng: &mut dyn Rng,
     ) -> Result<(Samples, u64), EvalError> {
         let pacing = self.settings.pacing;
-        let launches = [incumbent_ns, first_ns].map(|launch_ns| pacing.launches(launch_ns));
+        let launches = pacing.launches(first_ns, incumbent_ns);
         let mut samples = Samples::default();
         let mut pairs = pacing.begin(first_ns, incumbent_ns);
         while pairs > 0 {
             let first = samples.candidate.is_empty();
             let candidate_first: u64 = rng.random();
-            let warm_up = pacing.warm_up(incumbent_ns, first, candidate_first & 1 == 1);
+            let warm_up = pacing.warm_up([first_ns, incumbent_ns], first, candidate_first & 1 == 1);
             let checked_pair = if first { rng.random_range(0..pairs) } else { u32::MAX };
             let plan = TimePlan { pairs, launches, candidate_first, checked_pair, warm_up, cold: false };
             let batch = self.timed(&plan, first_ns.max(incumbent_ns))?;
@@ -257,23 +273,18 @@ impl DeviceRunner {
 
     fn examination_limit(&self, incumbent_ns: Option<f64>) -> Duration {
         let sets = f64::from(MOST_SETS);
-        match incumbent_ns {
-            Some(launch_ns) => {
-                Duration::from_millis(100) + Duration::from_nanos((8.0 * sets * launch_ns) as u64)
-            }
-            // At a tenth of what one scalar unit does.
-            None => {
-                let nanoseconds = sets * self.stand.computation().operations() / SLOWEST_GFLOPS;
-                Duration::from_secs(2) + Duration::from_nanos(nanoseconds as u64)
-            }
-        }
+        let (base, launch_ns) = match incumbent_ns {
+            Some(launch_ns) => (Duration::from_millis(100), 8.0 * launch_ns),
+            None => (Duration::from_secs(2), self.stand.computation().operations() / SLOWEST_GFLOPS),
+        };
+        base + Duration::from_nanos((sets * launch_ns) as u64)
     }
 
     /// Compares a time with the arithmetic ceiling, measured again before anything is called impossible.
     fn plausible(&mut self, launch_ns: f64) -> Result<(), EvalError> {
         let operations = self.stand.computation().operations();
         let possible = |gflops: f64| gflops <= 0.0 || launch_ns >= operations / (gflops * CEILING_MARGIN);
-        for _ in 0..ATTEMPTS {
+        for _ in 0..CEILING_ATTEMPTS {
             if possible(self.fma_gflops) {
                 return Ok(());
             }
@@ -283,9 +294,9 @@ impl DeviceRunner {
         Err(EvalError::Implausible(format!("{found:.1} GFLOP/s, the ceiling is {ceiling:.1}")))
     }
 
-    fn raise_ceiling(&mut self) -> Result<[f64; 2], EvalError> {
+    fn raise_ceiling(&mut self) -> Result<StandCeiling, EvalError> {
         let measured = self.stand.ceiling()?;
-        self.fma_gflops = self.fma_gflops.max(measured[0]);
+        self.fma_gflops = self.fma_gflops.max(measured.fma_gflops);
         Ok(measured)
     }
 

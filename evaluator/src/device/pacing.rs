@@ -44,9 +44,24 @@ const SLOWER: f64 = 1.02;
 const ENOUGH_WHEN_FASTER: usize = 5;
 
 impl Pacing {
-    /// Launches of one sample of a kernel of this length.
-    pub(crate) fn launches(&self, launch_ns: f64) -> u32 {
-        (self.sample_ns / launch_ns.max(1.0)).ceil().clamp(1.0, 10_000.0) as u32
+    /// Launches of one sample of incumbent and candidate.
+    pub(crate) fn launches(&self, first_ns: f64, incumbent_ns: f64) -> [u32; 2] {
+        let launches =
+            |launch_ns: f64| (self.sample_ns / launch_ns.max(1.0)).ceil().clamp(1.0, 10_000.0) as u32;
+        // What is screened out needs no precision.
+        let candidate = if self.screens(first_ns, incumbent_ns) { 1 } else { launches(first_ns) };
+        [launches(incumbent_ns), candidate]
+    }
+
+    fn screens(&self, first_ns: f64, incumbent_ns: f64) -> bool {
+        first_ns > self.screen_ratio * incumbent_ns
+    }
+
+    /// Verifying launches from this length on are not repeated for a better impression, ns. A first launch
+    /// finds cold caches, so what is to be screened must be slower than that.
+    pub(crate) fn repeat_below_ns(&self, incumbent_ns: Option<f64>) -> u64 {
+        incumbent_ns.map_or(self.long_ns, |launch_ns| (2.0 * self.screen_ratio * launch_ns).min(self.long_ns))
+            as u64
     }
 
     pub(crate) fn is_long(&self, incumbent_ns: f64) -> bool {
@@ -55,17 +70,27 @@ impl Pacing {
 
     /// Pairs to begin with.
     pub(crate) fn begin(&self, first_ns: f64, incumbent_ns: f64) -> u32 {
-        let screened = first_ns > self.screen_ratio * incumbent_ns;
-        if screened || self.is_long(incumbent_ns) { 1 } else { self.first_pairs.clamp(1, 64) }
+        if self.screens(first_ns, incumbent_ns) || self.is_long(incumbent_ns) {
+            1
+        } else {
+            self.first_pairs.clamp(1, 64)
+        }
     }
 
     /// What to run before the first pair of a request.
-    pub(crate) fn warm_up(&self, incumbent_ns: f64, first_request: bool, candidate_first: bool) -> WarmUp {
-        match (self.is_long(incumbent_ns), first_request, candidate_first) {
-            (false, ..) => WarmUp::Both,
-            // The verification has just run the candidate.
-            (true, true, true) => WarmUp::Second,
-            (true, ..) => WarmUp::None,
+    pub(crate) fn warm_up(
+        &self,
+        [first_ns, incumbent_ns]: [f64; 2],
+        first_request: bool,
+        candidate_first: bool,
+    ) -> WarmUp {
+        if !self.is_long(incumbent_ns) && !self.screens(first_ns, incumbent_ns) {
+            WarmUp::Both
+        } else if first_request && candidate_first {
+            // The verification has just run the candidate, so the incumbent goes between.
+            WarmUp::Second
+        } else {
+            WarmUp::None
         }
     }
 
@@ -130,6 +155,9 @@ mod tests {
     #[test]
     fn short_kernels_are_launched_several_times_a_sample() {
         let pacing = Pacing::default();
-        assert_eq!([6e3, 20e3, 1e9, 0.0].map(|ns| pacing.launches(ns)), [4, 1, 1, 10_000]);
+        assert_eq!(pacing.launches(6e3, 5e3), [4, 4]);
+        assert_eq!(pacing.launches(0.0, 20e3), [1, 10_000]);
+        assert_eq!(pacing.launches(13e3, 5e3), [4, 1]);
+        assert_eq!(pacing.launches(1e9, 1e9), [1, 1]);
     }
 }

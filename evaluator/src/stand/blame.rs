@@ -23,11 +23,10 @@ pub(super) fn failure(
         return EvalError::Lost(format!("the incumbent ended the worker ({ended:?})"));
     }
     match ended {
-        Ended::Timeout => EvalError::Timeout { limit_ms },
+        Ended::Timeout | Ended::Signal(libc::SIGXCPU) => EvalError::Timeout { limit_ms },
         Ended::Signal(signal @ (libc::SIGSEGV | libc::SIGBUS)) => {
             stray(area, sets, names).map_or(EvalError::Crashed { signal }, EvalError::OutOfBounds)
         }
-        Ended::Signal(libc::SIGXCPU) => EvalError::Timeout { limit_ms },
         // Nobody here kills a worker that is to answer: the system was out of memory.
         Ended::Signal(libc::SIGKILL) => EvalError::OutOfMemory,
         Ended::Signal(signal) => EvalError::Crashed { signal },

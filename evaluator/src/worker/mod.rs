@@ -8,6 +8,7 @@ mod fault;
 mod operands;
 mod session;
 
+use std::io::BufReader;
 use std::os::unix::net::UnixStream;
 
 use tilewright_runtime::sandbox::{self, Limits};
@@ -47,9 +48,11 @@ unsafe fn work(arguments: &WorkerArguments) -> i32 {
     let mut stream: UnixStream = unsafe { std::os::fd::FromRawFd::from_raw_fd(0) };
     // SAFETY: passed on to the caller.
     let Ok(mut session) = (unsafe { Session::start(arguments) }) else { return 4 };
+    // Buffered, so that requests that come together cost one system call.
+    let Ok(mut requests) = stream.try_clone().map(BufReader::new) else { return 4 };
     let mut answers = Vec::new();
     loop {
-        let Ok((request, last)) = receive_request(&mut stream) else { return 0 };
+        let Ok((request, last)) = receive_request(&mut requests) else { return 0 };
         let failed: Option<Refusal> = answers.last().and_then(|answer: &Result<_, _>| answer.err());
         answers.push(match failed {
             Some(refusal) => Err(refusal),

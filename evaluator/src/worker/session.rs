@@ -11,9 +11,6 @@ use super::operands::{SharedSet, TimedSet};
 use crate::protocol::{Answer, Refusal, Reply, Request, Slot, TimePlan, WarmUp};
 use crate::shared_layout::{MOST_SAMPLES, ResultArea, code_spec};
 
-/// Launches shorter than this are repeated for a better impression: the first one runs with cold caches.
-const REPEAT_BELOW_NS: u64 = 200_000;
-
 /// All that a worker holds.
 pub(super) struct Session {
     /// Never unmapped: the signal handler writes there.
@@ -72,7 +69,9 @@ impl Session {
             Request::Load { slot, code_bytes, entry, workers, workspace_bytes } => {
                 self.load(slot, code_bytes, entry, workers, workspace_bytes)
             }
-            Request::Verify { slot, set, repeats } => self.verify(slot, set, repeats),
+            Request::Verify { slot, set, repeats, repeat_below_ns } => {
+                self.verify(slot, set, repeats, repeat_below_ns)
+            }
             Request::Time(plan) => self.time(&plan),
             Request::Latency { slot, launches, cold } => self.latency(slot, launches, cold),
             Request::Ceiling { footprint_bytes } => self.ceiling(footprint_bytes),
@@ -121,7 +120,7 @@ impl Session {
         Ok(Reply::default())
     }
 
-    fn verify(&mut self, slot: Slot, set: u32, repeats: u32) -> Result<Reply, Refused> {
+    fn verify(&mut self, slot: Slot, set: u32, repeats: u32, repeat_below_ns: u64) -> Result<Reply, Refused> {
         let kernel = self.kernels[slot as usize].as_ref().ok_or(Refused::Request("slot is empty"))?;
         self.area.set_running(1 + slot as u64);
         let mut shortest = u64::MAX;
@@ -140,7 +139,7 @@ impl Session {
             shortest = shortest.min(launch(&self.timed.operands)?);
             self.timed.keep();
             for _ in 0..repeats {
-                if shortest > REPEAT_BELOW_NS {
+                if shortest >= repeat_below_ns {
                     break;
                 }
                 shortest = shortest.min(launch(&self.timed.operands)?);
@@ -230,12 +229,13 @@ impl Session {
     fn ceiling(&mut self, footprint_bytes: u64) -> Result<Reply, Refused> {
         let start = self.clock.nanoseconds();
         let gflops = self.meter.quick_fma(self.threads)?.unwrap_or(0.0);
+        let alone = self.meter.quick_fma(1)?.unwrap_or(0.0);
         let gbps = match footprint_bytes {
             0 => 0.0,
             bytes => self.meter.read_bandwidth(bytes as usize, self.threads)?,
         };
         let took = self.clock.nanoseconds() - start;
-        Ok(Reply { timed_ns: took, kernel_ns: took, launches: 0, values: [gflops, gbps] })
+        Ok(Reply { timed_ns: took, kernel_ns: took, launches: 0, values: [gflops, alone, gbps] })
     }
 }
 

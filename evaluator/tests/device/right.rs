@@ -1,0 +1,77 @@
+//! What is right must pass: real kernels, measured and confirmed.
+
+use tilewright_evaluator::Runner;
+use tilewright_ir::operators;
+use tilewright_stats::{Claim, Decision, Evidence, Gate};
+
+use crate::support::{Rig, Test};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("default_schedules_of_all_test_workloads_pass", default_schedules_of_all_test_workloads_pass),
+    ("large_outputs_pass", large_outputs_pass),
+    ("two_threads_pass", two_threads_pass),
+    ("cold_launches_are_slower", cold_launches_are_slower),
+    ("a_kernel_does_not_beat_itself_when_confirmed", a_kernel_does_not_beat_itself_when_confirmed),
+    ("ceilings_are_measured", ceilings_are_measured),
+];
+
+fn default_schedules_of_all_test_workloads_pass() {
+    for workload in operators().iter().flat_map(|operator| operator.test_workloads()) {
+        let mut rig = Rig::real(&workload.to_string(), 1);
+        let evaluation = rig.evaluate();
+        let measurement = evaluation.outcome.unwrap_or_else(|error| panic!("{workload}: {error}"));
+        assert!(measurement.median_ns > 0.0 && measurement.is_measured());
+        let verification = measurement.verification.unwrap();
+        assert!(verification.max_error <= verification.tolerance, "{workload}: {verification:?}");
+        assert_eq!(verification.miss_probability, 0.0, "{workload}: {verification:?}");
+        let Evidence::Pairs { incumbent, candidate } = evaluation.evidence else { panic!("pairs") };
+        assert!(incumbent.len() == candidate.len() && incumbent.len() >= 3);
+    }
+}
+
+fn large_outputs_pass() {
+    for workload in [
+        "matmul:m=190,n=210,k=170,dtype=f32",
+        "matmul:m=170,n=190,k=210,dtype=f32,layout=tt,accumulate=true,ldc=200",
+        "matmul:m=190,n=170,k=150,dtype=f32,layout=nt,epilogue=bias+silu",
+        "matmul:m=1,n=3000,k=1000,dtype=f32,layout=nt",
+    ] {
+        let measurement = Rig::real(workload, 1).evaluate().outcome;
+        let measurement = measurement.unwrap_or_else(|error| panic!("{workload}: {error}"));
+        let verification = measurement.verification.unwrap();
+        assert_eq!(verification.method, "freivalds+sampled", "{workload}");
+        assert!(verification.miss_probability > 0.0 && verification.miss_probability < 1e-6);
+    }
+}
+
+fn two_threads_pass() {
+    let mut rig = Rig::real("matmul:m=128,n=128,k=128,dtype=f32", 2);
+    let measurement = rig.evaluate().outcome.unwrap();
+    assert!(measurement.is_measured());
+}
+
+fn cold_launches_are_slower() {
+    let workload = "matmul:m=64,n=64,k=64,dtype=f32";
+    let warm = Rig::real(workload, 1).evaluate().outcome.unwrap().median_ns;
+    let cold = Rig::cold(workload).evaluate().outcome.unwrap().median_ns;
+    assert!(cold > 1.2 * warm, "cold {cold} ns, warm {warm} ns");
+}
+
+fn a_kernel_does_not_beat_itself_when_confirmed() {
+    let mut rig = Rig::real("matmul:m=48,n=48,k=48,dtype=f32", 1);
+    let task = rig.task.clone();
+    let report = rig.runner.confirm(&task, &task).unwrap().unwrap();
+    assert!(report.winner.measurement.p99_ns.unwrap() >= 100.0);
+    assert_eq!(report.verification.inputs.len(), 3);
+    assert!(report.winner.listing.disassembly.contains("ret") && !report.winner.listing.program.is_empty());
+    let verdict = Claim::DEFAULT.judge(&report.evidence);
+    assert!(verdict.kind == Decision::Inconclusive, "{verdict:?}");
+}
+
+fn ceilings_are_measured() {
+    let mut rig = Rig::real("matmul:m=32,n=32,k=32,dtype=f32", 1);
+    let ceilings = rig.runner.measure_ceilings().unwrap();
+    assert!(ceilings.gflops > 1.0 && ceilings.bandwidths[0].gbps > 0.1, "{ceilings:?}");
+    let measurement = rig.evaluate().outcome.unwrap();
+    assert!(2.0 * 32_f64.powi(3) / measurement.median_ns <= 1.1 * ceilings.gflops);
+}
