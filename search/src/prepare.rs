@@ -1,4 +1,3 @@
-use std::fmt::Write;
 use std::sync::Arc;
 
 use tilewright_ir::{Illegal, Limits, Program, Schedule, Workload, legalise, lower};
@@ -34,10 +33,7 @@ impl Prepare for Lowering {
     fn prepare(&self, schedule: &Schedule) -> Result<Prepared, Illegal> {
         let program = lower(&self.workload, schedule, &self.limits)?;
         let program = legalise(&program, &self.limits)?;
-        let mut hash = String::with_capacity(64);
-        for byte in program.hash().0 {
-            write!(hash, "{byte:02x}").expect("invariant: writing to a string cannot fail");
-        }
+        let hash = program.hash().to_string();
         Ok(Prepared { program: Some(Arc::new(program)), hash })
     }
 }
