@@ -24,15 +24,12 @@ impl Runner for SimulatedRunner {
     fn run(&mut self, incumbent: Option<&Task>, batch: &[Task]) -> BatchReport {
         let evaluations = batch.iter().map(|task| {
             let beside = self.time(incumbent.unwrap_or(task));
-            let (outcome, evidence) = match (beside, self.time(task)) {
-                (Some(incumbent), Some(candidate)) => {
-                    (Ok(Measurement::predicted(candidate)), Evidence::Exact { incumbent, candidate })
-                }
-                _ => {
-                    let error = EvalError::Compile("no model".to_owned());
-                    let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
-                    (Err(error), evidence)
-                }
+            let (outcome, evidence) = if let Some((incumbent, candidate)) = beside.zip(self.time(task)) {
+                (Ok(Measurement::predicted(candidate)), Evidence::Exact { incumbent, candidate })
+            } else {
+                let error = EvalError::Compile("no model".to_owned());
+                let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
+                (Err(error), evidence)
             };
             Evaluation { outcome, evidence, elapsed_ns: 1_000_000 }
         });
@@ -46,7 +43,7 @@ impl Runner for SimulatedRunner {
 
 /// Time of the default and of what a campaign found, ns.
 fn tune(text: &str, workers: u32, name: &str, seed: u64, trials: u64) -> [f64; 2] {
-    let workload: Workload = text.parse().unwrap();
+    let workload: Workload = text.parse().expect("a workload");
     let limits = Limits {
         target: "avx2".to_owned(),
         vector_bytes: 32,
@@ -64,9 +61,9 @@ fn tune(text: &str, workers: u32, name: &str, seed: u64, trials: u64) -> [f64; 2
     };
     let parts = CampaignParts {
         subject: Subject::Workload(key),
-        space: SearchSpace::of(&workload, &limits).unwrap(),
+        space: SearchSpace::of(&workload, &limits).expect("a space"),
         default: default_schedule(&workload, &limits),
-        strategy: (strategy(name).unwrap().create)(),
+        strategy: (strategy(name).expect("a listed strategy").create)(),
         ranker: Box::new(ProposalOrder),
         prepare: Box::new(Lowering { workload, limits }),
         fidelity: Fidelity::Simulated,
@@ -80,8 +77,9 @@ fn tune(text: &str, workers: u32, name: &str, seed: u64, trials: u64) -> [f64; 2
         }
         Ok(())
     };
-    let mut runner = SimulatedRunner(chip_named("amd_zen3").unwrap().clone());
-    Campaign::new(settings, parts).run(&mut runner, &mut sink, &AtomicBool::new(false)).unwrap();
+    let mut runner = SimulatedRunner(chip_named("amd_zen3").expect("a listed chip").clone());
+    let mut campaign = Campaign::new(settings, parts);
+    campaign.run(&mut runner, &mut sink, &AtomicBool::new(false)).expect("a sink that takes everything");
     times
 }
 
@@ -95,6 +93,7 @@ const SHAPES: [(&str, u32); 6] = [
 ];
 
 /// Mean of ln(time found by random search / time found by `name`), over shapes and seeds.
+#[expect(clippy::print_stdout, reason = "figures for whoever runs it with --nocapture")]
 fn advantage(name: &str, seeds: u64, trials: u64) -> f64 {
     let mut sum = 0.0;
     for (text, workers) in SHAPES {
