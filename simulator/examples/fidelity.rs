@@ -5,7 +5,7 @@
 //! cargo run --release -p tilewright-simulator --example fidelity -- score times.csv
 //! ```
 //!
-//! `measure` draws legal schedules, runs each on one thread and appends the least time of several rounds;
+//! `measure` draws legal schedules, runs each on one thread and appends the least processor time of several rounds;
 //! `score` simulates what such a file holds, and prints rank correlations, the worst offenders and the number of
 //! predictions a second. Measuring once and scoring often keeps changes of the model comparable.
 #![expect(clippy::print_stdout, reason = "an example that prints its findings")]
@@ -15,7 +15,6 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -31,22 +30,26 @@ type Failure = Box<dyn Error>;
 
 /// Rounds over all schedules; the least time counts.
 const ROUNDS: usize = 4;
-const SEED: u64 = 1;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["measure", file, count, workload] => measure(file, count.parse()?, workload),
+        ["measure", file, count, workload] => measure(file, count.parse()?, workload, 1),
+        ["measure", file, count, workload, seed] => measure(file, count.parse()?, workload, seed.parse()?),
         ["score", file] => score(file, None),
-        ["score", file, chip] => score(file, chip_named(chip)),
-        _ => Err("fidelity measure FILE COUNT WORKLOAD | fidelity score FILE [CHIP]".into()),
+        ["score", file, chip] => score(file, Some(&find_chip(chip)?)),
+        _ => {
+            Err("fidelity measure FILE COUNT WORKLOAD [SEED] | fidelity score FILE [CHIP or its file]".into())
+        }
     }
 }
 
 fn limits(isa: &dyn Isa, host: &HostFacts) -> Limits {
     let cache = |level| {
-        let data = |cache: &&tilewright_runtime::CacheFacts| cache.level == level && cache.kind != CacheKind::Instruction;
+        let data = |cache: &&tilewright_runtime::CacheFacts| {
+            cache.level == level && cache.kind != CacheKind::Instruction
+        };
         host.caches.iter().find(data).map_or(1 << 20, |cache| cache.bytes as u64)
     };
     isa.limits(1, &CacheSizes { l1: cache(1), l2: cache(2), l3: cache(3) })
@@ -60,12 +63,12 @@ fn program(workload: &Workload, schedule: &Schedule, limits: &Limits) -> Result<
     Ok(legalise(&lower(workload, schedule, limits)?, limits)?)
 }
 
-fn measure(file: &str, count: usize, workload: &str) -> Result<(), Failure> {
+fn measure(file: &str, count: usize, workload: &str, seed: u64) -> Result<(), Failure> {
     let workload: Workload = workload.parse()?;
     let isa = avx2()?;
     let limits = limits(isa, &HostFacts::detect());
     let space = SearchSpace::of(&workload, &limits)?;
-    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut schedules = Vec::new();
     while schedules.len() < count {
         let schedule = space.decode(&space.sample(&mut rng))?;
@@ -76,10 +79,8 @@ fn measure(file: &str, count: usize, workload: &str) -> Result<(), Failure> {
         }
     }
     let buffers = operands(&program(&workload, &schedules[0], &limits)?)?;
-    let operands = Operands {
-        tensors: buffers.iter().map(GuardedBuffer::as_ptr).collect(),
-        extents: Vec::new(),
-    };
+    let operands =
+        Operands { tensors: buffers.iter().map(GuardedBuffer::as_ptr).collect(), extents: Vec::new() };
     let pool = Pool::new(1)?;
     let launcher = Launcher::new(&pool);
     let mut least = vec![u64::MAX; schedules.len()];
@@ -87,8 +88,10 @@ fn measure(file: &str, count: usize, workload: &str) -> Result<(), Failure> {
         for (schedule, least) in schedules.iter().zip(&mut least) {
             let kernel = LoadedKernel::load(&isa.compile(&program(&workload, schedule, &limits)?)?)?;
             for _ in 0..3 {
+                let start = processor_time();
                 // SAFETY: the operands have the sizes that the program states, and outlive the launch.
-                *least = (*least).min(unsafe { launcher.time_batch(&kernel, &operands, 1) }?);
+                unsafe { launcher.run(&kernel, &operands) }?;
+                *least = (*least).min(processor_time() - start);
             }
         }
         println!("round {} of {ROUNDS}", round + 1);
@@ -98,6 +101,12 @@ fn measure(file: &str, count: usize, workload: &str) -> Result<(), Failure> {
         writeln!(out, "{workload};{schedule};{nanoseconds}")?;
     }
     Ok(())
+}
+
+/// Processor time of this thread, nanoseconds: what other processes take away in between does not count.
+fn processor_time() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 fn operands(program: &Program) -> Result<Vec<GuardedBuffer>, Failure> {
@@ -128,25 +137,37 @@ struct Point {
     prediction: Prediction,
 }
 
-fn score(file: &str, chip: Option<&'static Chip>) -> Result<(), Failure> {
+/// A chip by name, or from a file.
+fn find_chip(name: &str) -> Result<Chip, Failure> {
+    match chip_named(name) {
+        Some(chip) => Ok(chip.clone()),
+        None => Ok(Chip::from_toml(&fs::read_to_string(name)?)?),
+    }
+}
+
+fn score(file: &str, chip: Option<&Chip>) -> Result<(), Failure> {
     let host = HostFacts::detect();
     let chip = chip.unwrap_or_else(|| chip_for_host(&host.vendor, host.family, host.model));
     let isa = avx2()?;
     let limits = limits(isa, &host);
     let mut workloads: BTreeMap<String, Vec<Point>> = BTreeMap::new();
-    let (mut seconds, mut predictions) = (0.0, 0);
+    let (mut nanoseconds_spent, mut predictions) = (0, 0_u32);
     for line in fs::read_to_string(file)?.lines() {
         let fields: Vec<&str> = line.split(';').collect();
         let [workload, schedule, nanoseconds] = fields.as_slice() else { continue };
         let program = program(&workload.parse()?, &read_schedule(schedule), &limits)?;
-        let start = Instant::now();
+        let start = processor_time();
         let prediction = simulate(&program, chip)?;
-        seconds += start.elapsed().as_secs_f64();
+        nanoseconds_spent += processor_time() - start;
         predictions += 1;
         let point = Point { schedule: (*schedule).to_owned(), measured: nanoseconds.parse()?, prediction };
         workloads.entry((*workload).to_owned()).or_default().push(point);
     }
-    println!("chip {}: {:.0} predictions a second", chip.id, f64::from(predictions) / seconds);
+    println!(
+        "chip {}: {:.0} predictions a second",
+        chip.id,
+        f64::from(predictions) / nanoseconds_spent as f64 * 1e9
+    );
     for (workload, points) in &workloads {
         report(workload, points);
     }
@@ -179,8 +200,10 @@ fn report(workload: &str, points: &[Point]) {
         of_ten / best,
     );
     let middle = median(std::mem::take(&mut ratios));
-    let mut offenders: Vec<(f64, &Point)> =
-        points.iter().map(|point| ((point.prediction.time_ns / point.measured).ln() - middle, point)).collect();
+    let mut offenders: Vec<(f64, &Point)> = points
+        .iter()
+        .map(|point| ((point.prediction.time_ns / point.measured).ln() - middle, point))
+        .collect();
     offenders.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
     for (off, point) in offenders.iter().take(12) {
         let mut parts = String::new();

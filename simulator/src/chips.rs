@@ -35,7 +35,10 @@ pub fn chip_for_host(vendor: &str, family: u32, model: u32) -> &'static Chip {
                 && (processors.models.0..=processors.models.1).contains(&model)
         })
     };
-    chips().iter().find(describes).unwrap_or_else(|| chips().last().expect("invariant: the list is not empty"))
+    chips()
+        .iter()
+        .find(describes)
+        .unwrap_or_else(|| chips().last().expect("invariant: the list is not empty"))
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@
 //!
 //! | file | what it answers |
 //! |---|---|
-//! | `chip.rs`, `chips.rs`, `host.rs` | what the chip can do: data files, and measured hosts |
+//! | `chip/`, `chips.rs`, `host.rs` | what the chip can do: data files, and measured hosts |
 //! | `model/nest.rs` | what is done how often, by the busiest worker |
 //! | `model/place.rs`, `model/region.rs` | where accesses lie: cache lines, pages and sets of the boxes they touch |
 //! | `model/traffic.rs` | from which level each access is served (reuse distance against capacity) |
-//! | `model/work.rs`, `model/expression.rs` | what instructions cost inside the core |
+//! | `model/statements.rs`, `model/shape.rs`, `model/movement.rs`, `model/contract.rs`, `model/expression.rs`, `model/work.rs` | what instructions cost inside the core |
 //! | `model/combine.rs` | time, from work and traffic |
 //!
 //! Sources: Hofmann, Alappat, Hager, Fey, Wellein, Bridging the Architecture Gap: Abstracting

@@ -21,5 +21,14 @@ pub(super) const FORESEEN_ITERATIONS: f64 = 32.0;
 /// Scalar operations that one iteration of a loop adds: counter, comparison with branch, addresses.
 pub(super) const LOOP_OPERATIONS: f64 = 4.0;
 
+/// Scalar operations on the way into an innermost loop: addresses, counter.
+pub(super) const ENTRY_OPERATIONS: f64 = 6.0;
+
+/// Scalar operations that look at one limit.
+pub(super) const LIMIT_OPERATIONS: f64 = 3.0;
+
 /// Share of the latency of its first results that a loop over tiles cannot hide behind its neighbours.
 pub(super) const EXPOSED_START: f64 = 0.5;
+
+/// Share of a line's latency that a store which misses keeps the next ones waiting.
+pub(super) const STORE_WAIT: f64 = 1.0;

@@ -5,7 +5,7 @@
 //! Van Zee, van de Geijn, BLIS (2015); Low et al., Analytical Modeling Is Enough for High-Performance BLIS (2016).
 
 use super::machine::Machine;
-use super::statements::{Form, Lanes, Shape};
+use super::shape::{Form, Lanes, Shape};
 use super::work::Work;
 
 /// The work of one execution.
@@ -40,7 +40,7 @@ fn load(work: &mut Work, factor: &Form, shape: &Shape, count: f64, once: bool, m
     if factor.register {
         return;
     }
-    let (short, cut) = shape.partial();
+    let masked = shape.partial().masked();
     match factor.lanes(shape) {
         Lanes::Same => {
             work.loads += count;
@@ -48,8 +48,8 @@ fn load(work: &mut Work, factor: &Form, shape: &Shape, count: f64, once: bool, m
         }
         Lanes::Next => {
             // A short vector is read under a mask, which is loaded too.
-            work.loads += count * (1.0 + factor.crossing + short.max(cut));
-            work.operations += count * (short.max(cut) + if once { 0.0 } else { 1.0 });
+            work.loads += count * (1.0 + factor.crossing + masked);
+            work.operations += count * (masked + if once { 0.0 } else { 1.0 });
         }
         Lanes::Apart => {
             work.loads += count * shape.lanes;

@@ -53,11 +53,7 @@ pub(super) fn cost_of(expression: &Expression) -> Cost {
 
 impl Cost {
     fn then(self, next: Self) -> Self {
-        cost(
-            self.operations + next.operations,
-            self.divisions + next.divisions,
-            self.latency + next.latency,
-        )
+        cost(self.operations + next.operations, self.divisions + next.divisions, self.latency + next.latency)
     }
 
     fn beside(self, other: Self) -> Self {

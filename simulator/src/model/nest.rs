@@ -7,7 +7,7 @@ use tilewright_ir::Program;
 use tilewright_ir::affine::{Affine, Constraint, Index, Variable};
 use tilewright_ir::program::{Deal, Dimension, Loop, Mapping, Statement};
 
-use super::constants::FORESEEN_ITERATIONS;
+use super::constants::{ENTRY_OPERATIONS, FORESEEN_ITERATIONS};
 use super::counter::{Linear, MOST_LOOPS, mean_of_least, share_not_negative};
 use super::machine::Machine;
 use super::place::Places;
@@ -37,6 +37,8 @@ pub(super) struct Leaf {
     pub(super) executions: f64,
     /// Of an innermost loop: depth, mean iterations, copies of the body.
     pub(super) repeated: Option<Repeated>,
+    /// Depth and mean iterations of the loop around it.
+    pub(super) around: Option<(usize, f64)>,
     /// Of one iteration.
     pub(super) work: Work,
     /// Its first reference, and the one behind its last.
@@ -164,7 +166,9 @@ impl Reader<'_> {
 
     fn leaf(&mut self, repeated: Option<Repeated>, work: Work, first: usize) -> Node {
         let references = (first, self.nest.references.len());
-        self.nest.leaves.push(Leaf { executions: self.executions, repeated, work, references });
+        let depth = self.trips.len() - usize::from(repeated.is_some());
+        let around = depth.checked_sub(1).map(|depth| (depth, self.trips[depth]));
+        self.nest.leaves.push(Leaf { executions: self.executions, repeated, around, work, references });
         Node::Leaf(self.nest.leaves.len() - 1)
     }
 
@@ -172,7 +176,11 @@ impl Reader<'_> {
         let Some(dimension) = repeated.dimensions.get(at) else { return self.body(&repeated.body) };
         let depth = self.trips.len();
         if depth >= MOST_LOOPS {
-            return Err(SimulateError::TooLarge { what: "depth of loops", found: depth + 1, most: MOST_LOOPS });
+            return Err(SimulateError::TooLarge {
+                what: "depth of loops",
+                found: depth + 1,
+                most: MOST_LOOPS,
+            });
         }
         let start = self.index(&dimension.start)?;
         let all = self.iterations(dimension, &start)?;
@@ -189,12 +197,13 @@ impl Reader<'_> {
         let node = if innermost {
             let unroll = f64::from(repeated.unroll.max(1));
             let first = self.nest.references.len();
-            let mut work = Work::default();
+            let mut work = Work { entry: ENTRY_OPERATIONS, ..Work::default() };
             for statement in &repeated.body {
                 if let Statement::Instruction(instruction) = statement {
                     work.add(&self.instruction(instruction, &repeated.prefetch)?, 1.0);
                 }
             }
+            self.prefetches(&mut work, first, depth, unroll);
             self.leaf(Some(Repeated { depth, trips, unroll }), work, first)
         } else {
             let executions = self.executions;
@@ -207,6 +216,17 @@ impl Reader<'_> {
         };
         self.trips.pop();
         Ok(vec![node])
+    }
+
+    /// Software prefetches: one for each new line, and one for each copy of the body.
+    fn prefetches(&self, work: &mut Work, first: usize, depth: usize, unroll: f64) {
+        for reference in self.nest.references[first..].iter().filter(|reference| reference.prefetched) {
+            let place = &self.nest.places.all[reference.region.place];
+            let advance = place.advance(reference.region.spans.iter().map(|span| span.by[depth])).abs();
+            let issued = (advance / self.machine.stores[0].line + 1.0 / unroll).min(1.0);
+            work.loads += issued;
+            work.operations += issued;
+        }
     }
 
     /// Mean number of iterations of all workers together.
@@ -246,7 +266,8 @@ impl Reader<'_> {
 
     /// An index as a sum of counters; a looked-up term counts with the middle of its range.
     pub(super) fn index(&self, index: &Index) -> Result<Linear, SimulateError> {
-        let known = index.affine.terms().iter().all(|(variable, _)| (variable.0 as usize) < self.values.len());
+        let known =
+            index.affine.terms().iter().all(|(variable, _)| (variable.0 as usize) < self.values.len());
         if !known {
             return Err(SimulateError::Dangling { what: "a variable".to_owned() });
         }

@@ -72,7 +72,8 @@ impl Places {
             Target::Tensor(id) => (id.0 as usize, "a tensor"),
             Target::Buffer(id) => ((id.0 as usize).saturating_add(self.tensors), "a buffer"),
         };
-        let known = position < self.all.len() && (position < self.tensors || matches!(target, Target::Buffer(_)));
+        let known =
+            position < self.all.len() && (position < self.tensors || matches!(target, Target::Buffer(_)));
         if known { Ok(position) } else { Err(SimulateError::Dangling { what: what.to_owned() }) }
     }
 }

@@ -47,7 +47,11 @@ impl Region {
     pub(super) fn over_loop(&mut self, depth: usize, trips: f64) {
         for span in &mut self.spans {
             let reach = span.by[depth] * (trips - 1.0).max(0.0);
-            if reach < 0.0 { span.low += reach } else { span.high += reach }
+            if reach < 0.0 {
+                span.low += reach;
+            } else {
+                span.high += reach;
+            }
             span.by[depth] = 0.0;
         }
     }
@@ -57,12 +61,15 @@ impl Region {
         self.spans.iter().any(|span| span.by[depth] != 0.0)
     }
 
-    /// Grows to hold another box of the same place.
-    pub(super) fn join(&mut self, other: &Self) {
+    /// Grows to hold another box of the same place; whether it had to grow.
+    pub(super) fn join(&mut self, other: &Self) -> bool {
+        let mut grown = false;
         for (span, other) in self.spans.iter_mut().zip(&other.spans) {
+            grown |= other.low < span.low || other.high > span.high;
             span.low = span.low.min(other.low);
             span.high = span.high.max(other.high);
         }
+        grown
     }
 
     /// The box as runs of bytes.
@@ -87,11 +94,8 @@ impl Region {
         }
         let parts = &mut parts[..count];
         parts.sort_unstable_by(|one, other| one.1.total_cmp(&other.1));
-        let mut runs = Runs {
-            run: place.element_bytes,
-            outer: [(1.0, 0.0); MOST_DIMENSIONS + 1],
-            outer_count: 0,
-        };
+        let mut runs =
+            Runs { run: place.element_bytes, outer: [(1.0, 0.0); MOST_DIMENSIONS + 1], outer_count: 0 };
         for &(repeats, stride) in parts.iter() {
             if runs.outer_count == 0 && stride <= runs.run {
                 runs.run += stride * (repeats - 1.0);
@@ -119,11 +123,8 @@ impl Runs {
         let rows: f64 = self.outer().iter().map(|(repeats, _)| repeats).product();
         let aligned = self.outer().iter().all(|(_, stride)| stride % store.line == 0.0);
         // A row at a random place begins inside a line.
-        let row_lines = if aligned {
-            (self.run / store.line).ceil()
-        } else {
-            (self.run + store.line - 4.0) / store.line
-        };
+        let row_lines =
+            if aligned { (self.run / store.line).ceil() } else { (self.run + store.line - 4.0) / store.line };
         let lines = (rows * row_lines).min((self.span() / store.line).ceil() + 1.0).max(1.0);
         let Some((sets, ways)) = store.sets else { return Footprint { lines, pressure: lines } };
         if self.outer_count == 0 || lines <= ways {
@@ -131,15 +132,40 @@ impl Runs {
         }
         let period = sets * store.line;
         let reached = self.outer().iter().fold(row_lines, |reached, (repeats, stride)| {
-            let apart = greatest_common_divisor(*stride as u64, period as u64) as f64;
-            reached * repeats.min(period / apart.max(store.line))
+            reached.min(sets) * clusters(*repeats, *stride, reached * store.line, period)
         });
         Footprint { lines, pressure: lines * (sets / reached.clamp(1.0, sets)).max(1.0) }
     }
 }
 
-/// Euclid's algorithm; the second when the first is 0.
+/// Most clusters of rows that are looked at.
+const MOST_CLUSTERS: u32 = 32;
+
+/// How many times the sets of one row are reached by rows a stride apart, where sets come again after `period`
+/// bytes.
+///
+/// Every `q`-th row may lie almost a multiple of the period further on; then rows form `q` clusters, each of which
+/// grows by the small distance that is left.
+fn clusters(repeats: f64, stride: f64, row: f64, period: f64) -> f64 {
+    let mut least = repeats;
+    for q in 1..=MOST_CLUSTERS {
+        let q = f64::from(q);
+        if q >= least {
+            break;
+        }
+        let step = (q * stride) % period;
+        let step = step.min(period - step);
+        least = least.min(q * (1.0 + (repeats / q - 1.0) * step / row));
+    }
+    least.max(1.0)
+}
+
+/// Euclid's algorithm, and the common power of two at once where the second is one; the second when the first
+/// is 0.
 pub(super) fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    if b.is_power_of_two() {
+        return if a == 0 { b } else { b.min(1 << a.trailing_zeros()) };
+    }
     while a != 0 {
         (a, b) = (b % a, a);
     }

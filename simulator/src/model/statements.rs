@@ -3,114 +3,15 @@
 use tilewright_ir::expression::Expression;
 use tilewright_ir::program::{Access, Axis, Instruction, Operation, Prefetch};
 
+use super::constants::LIMIT_OPERATIONS;
 use super::contract;
 use super::counter::{MOST_LOOPS, mean_of_least};
 use super::expression::cost_of;
 use super::nest::{Reader, Reference};
 use super::region::{MOST_DIMENSIONS, Region, Span, greatest_common_divisor};
+use super::shape::{AxisShape, Form, Lanes, MOST_AXES, Shape};
 use super::work::Work;
 use crate::error::SimulateError;
-
-/// Most axes of an instruction.
-pub(super) const MOST_AXES: usize = 8;
-
-/// An axis as the cost functions see it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct AxisShape {
-    /// Mean number of active points.
-    pub(super) active: f64,
-    /// Full extent.
-    pub(super) extent: f64,
-    /// Share of executions in which a limit cuts it.
-    pub(super) cut: f64,
-    pub(super) vector: bool,
-}
-
-/// The axes of an instruction, and the lanes of its vectors.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
-    axes: [AxisShape; MOST_AXES],
-    count: usize,
-    pub(super) lanes: f64,
-}
-
-/// One access as the cost functions see it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
-    /// Position among the places.
-    pub(super) place: usize,
-    pub(super) register: bool,
-    /// Whether elements depend on each axis.
-    pub(super) depends: [bool; MOST_AXES],
-    /// Bytes between neighbours along each axis.
-    pub(super) bytes: [f64; MOST_AXES],
-    pub(super) element_bytes: f64,
-    /// Share of vectors that lie in two lines.
-    pub(super) crossing: f64,
-}
-
-impl Shape {
-    pub(super) fn axes(&self) -> &[AxisShape] {
-        &self.axes[..self.count]
-    }
-
-    /// Vectors along an axis, or points of it.
-    pub(super) fn groups(&self, axis: usize) -> f64 {
-        let axis = &self.axes[axis];
-        if axis.vector { (axis.extent / self.lanes).ceil() } else { axis.active }
-    }
-
-    /// Vectors of all axes that satisfy `which`.
-    pub(super) fn vectors(&self, which: impl Fn(usize) -> bool) -> f64 {
-        (0..self.count).filter(|&axis| which(axis)).map(|axis| self.groups(axis)).product()
-    }
-
-    /// Active points.
-    pub(super) fn points(&self) -> f64 {
-        self.axes().iter().map(|axis| axis.active).product()
-    }
-
-    pub(super) fn vector_axis(&self) -> Option<usize> {
-        self.axes().iter().position(|axis| axis.vector)
-    }
-
-    /// Share of vectors along the vector axis that are written with lanes left out: the last one when the
-    /// extent is no multiple of the lanes, all of them while a limit binds.
-    pub(super) fn partial(&self) -> (f64, f64) {
-        let Some(axis) = self.vector_axis() else { return (0.0, 0.0) };
-        let AxisShape { extent, cut, .. } = self.axes[axis];
-        let groups = (extent / self.lanes).ceil();
-        let short = if extent % self.lanes == 0.0 { 0.0 } else { 1.0 / groups };
-        (short, cut)
-    }
-}
-
-/// How neighbouring lanes of an access lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lanes {
-    /// One element for all of them, or a scalar.
-    Same,
-    /// Next to each other.
-    Next,
-    /// Apart.
-    Apart,
-}
-
-impl Form {
-    pub(super) fn lanes(&self, shape: &Shape) -> Lanes {
-        match shape.vector_axis() {
-            None => Lanes::Same,
-            Some(axis) if !self.depends[axis] => Lanes::Same,
-            Some(axis) if self.register || self.bytes[axis] == self.element_bytes => Lanes::Next,
-            Some(_) => Lanes::Apart,
-        }
-    }
-
-    /// Vectors (or repeated elements) that it names.
-    pub(super) fn count(&self, shape: &Shape) -> f64 {
-        shape.vectors(|axis| self.depends[axis])
-    }
-}
 
 impl Reader<'_> {
     /// Adds the references of an instruction and returns its work.
@@ -181,6 +82,8 @@ impl Reader<'_> {
         };
         let guarded = shape.axes().iter().filter(|axis| axis.cut > 0.0 && !axis.vector);
         work.operations += guarded.map(|axis| 2.0 * axis.active * axis.cut).sum::<f64>();
+        let limits = axes.iter().filter(|axis| !axis.limit.is_empty()).count() as f64;
+        work.entry += limits * LIMIT_OPERATIONS;
         Ok(work)
     }
 
@@ -291,100 +194,6 @@ impl Reader<'_> {
         Ok(form)
     }
 
-    /// Loads `count` vectors of a form that lies in memory.
-    fn load(&mut self, work: &mut Work, form: &Form, shape: &Shape, count: f64) {
-        if form.register {
-            return;
-        }
-        match form.lanes(shape) {
-            Lanes::Same => work.loads += count,
-            Lanes::Next => {
-                work.loads += count * (1.0 + form.crossing);
-                // Several small stores cannot be forwarded to one load.
-                work.forwards += f64::from(self.narrow[form.place]);
-            }
-            Lanes::Apart => gather(work, shape, count),
-        }
-        work.operations += count;
-        work.latency = work.latency.max(self.machine.load_latency);
-    }
-
-    /// Stores `count` vectors of a form that lies in memory.
-    fn store(&mut self, work: &mut Work, form: &Form, shape: &Shape, count: f64) {
-        if form.register {
-            return;
-        }
-        let (short, cut) = shape.partial();
-        let next = form.lanes(shape) == Lanes::Next;
-        self.narrow[form.place] = (!next || short > 0.0) && self.waits_in_queue(form.place);
-        match form.lanes(shape) {
-            Lanes::Same => work.stores += count,
-            Lanes::Next => {
-                // A known short vector is stored in pieces, one of unknown length under a mask.
-                work.stores += count * (1.0 - cut) * (1.0 + form.crossing + 2.0 * short);
-                work.operations += count * 3.0 * short;
-                work.masked_stores += count * cut;
-            }
-            Lanes::Apart => {
-                work.stores += count * shape.lanes;
-                work.operations += count * shape.lanes;
-                work.shuffles += count * shape.lanes / 2.0;
-                work.vectors += count * shape.lanes / 2.0;
-            }
-        }
-        work.operations += count;
-    }
-
-    /// Whether a buffer is so small that what was written to it may still wait in the store queue.
-    fn waits_in_queue(&self, place: usize) -> bool {
-        let buffer = &self.nest.places.all[place];
-        let tensor = place < self.program.tensors.len();
-        let bytes = buffer.extents.iter().product::<f64>() * buffer.element_bytes;
-        !tensor && bytes <= 16.0 * self.machine.vector_bytes
-    }
-
-    fn copy(&mut self, shape: &Shape, from: &Form, to: &Form) -> Work {
-        let mut work = Work::default();
-        let count = to.count(shape).max(from.count(shape));
-        if from.register || to.register {
-            self.load(&mut work, from, shape, count);
-            self.store(&mut work, to, shape, count);
-            return work;
-        }
-        if from.lanes(shape) == Lanes::Apart && to.lanes(shape) == Lanes::Next {
-            return self.transpose(shape, from, to);
-        }
-        self.load(&mut work, from, shape, count);
-        self.store(&mut work, to, shape, count);
-        work
-    }
-
-    /// A copy whose source is contiguous along another axis than its destination: quarters of rows are loaded,
-    /// blocks of 4×4 are turned by two shuffles a vector, and vectors are stored, in pieces where they are short.
-    fn transpose(&self, shape: &Shape, from: &Form, to: &Form) -> Work {
-        let mut work = Work::default();
-        let along = (0..shape.axes().len())
-            .find(|&axis| from.bytes[axis] == from.element_bytes && !shape.axes()[axis].vector);
-        let whole = along.is_some_and(|axis| shape.axes()[axis].cut == 0.0);
-        let (count, points) = (to.count(shape), shape.points());
-        if !whole {
-            // Element by element, with a comparison each.
-            work.loads += points;
-            work.stores += points;
-            work.operations += 4.0 * points;
-            return work;
-        }
-        let blocks = (points / 4.0).max(count);
-        work.loads += blocks * (1.0 + crossing(from, shape, self.machine.stores[0].line) / 2.0);
-        work.shuffles += 2.0 * count + blocks / 2.0;
-        work.vectors += 2.0 * count + blocks / 2.0;
-        work.operations += 2.0 * count + blocks;
-        let (short, _) = shape.partial();
-        work.stores += count * (1.0 + to.crossing + short);
-        work.operations += count * (1.0 + 2.0 * short);
-        work
-    }
-
     fn element_wise(
         &mut self,
         expression: &Expression,
@@ -424,21 +233,4 @@ impl Reader<'_> {
         work.latency += 4.0 * steps;
         self.store(work, to, shape, results);
     }
-}
-
-/// Elements one by one.
-fn gather(work: &mut Work, shape: &Shape, count: f64) {
-    work.loads += count * shape.lanes;
-    work.shuffles += count * shape.lanes / 2.0;
-    work.vectors += count * shape.lanes;
-    work.operations += count * shape.lanes * 1.5;
-}
-
-/// Share of vectors along the contiguous axis that lie in two lines, when rows are not aligned.
-fn crossing(from: &Form, shape: &Shape, line: f64) -> f64 {
-    let vector = shape.lanes * from.element_bytes;
-    let common = (0..shape.axes().len())
-        .filter(|&axis| from.bytes[axis] != from.element_bytes)
-        .fold(vector as u64, |common, axis| greatest_common_divisor(from.bytes[axis].abs() as u64, common));
-    ((vector - common as f64).max(0.0) / line).min(1.0)
 }

@@ -30,7 +30,7 @@ pub(super) fn analyse(nest: &Nest, machine: &Machine, cache: CacheState) -> Vec<
     let whole = analysis.body(&nest.body);
     if cache == CacheState::Warm {
         // The launch before touched the same.
-        for (group, survives) in whole.groups.iter().zip(analysis.survival(&whole.groups)) {
+        for (group, survives) in whole.groups.iter().zip(analysis.survival(&whole.groups, 1.0)) {
             let lost = survives.map(|share| 1.0 - share);
             analysis.scale(whole.references, group.region.place, &lost, &lost);
         }
@@ -63,7 +63,21 @@ struct Analysis<'a> {
 impl Analysis<'_> {
     fn body(&mut self, nodes: &[Node]) -> Touched {
         let parts = nodes.iter().map(|node| self.node(node)).collect();
-        self.together(parts)
+        // While the last statement's stores wait, the out-of-order window already loads for the next iterations.
+        let operations: f64 = nodes.iter().map(|node| self.operations(node)).sum();
+        self.together(parts, 1.0 + self.machine.reorder_entries / operations.max(1.0))
+    }
+
+    /// Operations of the leaves of one body; what holds further loops is longer than any window.
+    fn operations(&self, node: &Node) -> f64 {
+        match node {
+            Node::Leaf(leaf) => {
+                let leaf = &self.nest.leaves[*leaf];
+                leaf.work.operations * leaf.repeated.map_or(1.0, |repeated| repeated.trips)
+            }
+            Node::When { .. } => 0.0,
+            Node::Loop { .. } => f64::INFINITY,
+        }
     }
 
     fn node(&mut self, node: &Node) -> Touched {
@@ -86,7 +100,8 @@ impl Analysis<'_> {
         let nest = self.nest;
         let parts = (leaf.references.0..leaf.references.1).map(|at| {
             let reference = &nest.references[at];
-            let group = self.group(reference.region.clone());
+            let footprint = self.footprint(&reference.region);
+            let group = Group { region: reference.region.clone(), footprint };
             for store in 0..self.machine.stores.len() {
                 let lines = group.footprint[store].lines;
                 self.drawn[at].lines[store] = lines;
@@ -95,7 +110,7 @@ impl Analysis<'_> {
             Touched { groups: vec![group], references: (at, at + 1) }
         });
         let parts = parts.collect();
-        let mut touched = self.together(parts);
+        let mut touched = self.together(parts, 1.0);
         touched.references = leaf.references;
         match leaf.repeated {
             Some(repeated) => self.repeat(touched, repeated.depth, repeated.trips),
@@ -103,17 +118,18 @@ impl Analysis<'_> {
         }
     }
 
-    fn group(&self, region: Region) -> Group {
+    fn footprint(&self, region: &Region) -> [Footprint; MOST_STORES] {
         let runs = region.runs(&self.nest.places.all[region.place]);
         let mut footprint = [Footprint::default(); MOST_STORES];
         for (footprint, store) in footprint.iter_mut().zip(&self.machine.stores) {
             *footprint = runs.footprint(store);
         }
-        Group { region, footprint }
+        footprint
     }
 
-    /// For each group, the share of its lines that are still in each store when everything here was touched once.
-    fn survival(&self, groups: &[Group]) -> Vec<PerStore> {
+    /// For each group, the share of its lines that are still in each store when everything here was touched once,
+    /// and the group itself `ahead` times.
+    fn survival(&self, groups: &[Group], ahead: f64) -> Vec<PerStore> {
         let mut total = [0.0; MOST_STORES];
         for group in groups {
             for (total, footprint) in total.iter_mut().zip(&group.footprint) {
@@ -126,7 +142,7 @@ impl Analysis<'_> {
                 let mut share = [1.0; MOST_STORES];
                 for (at, store) in self.machine.stores.iter().enumerate() {
                     let own = group.footprint[at];
-                    let distance = (total[at] - own.lines + own.pressure) * store.line;
+                    let distance = (total[at] - own.lines + own.pressure * ahead) * store.line;
                     share[at] = 1.0 / (1.0 + (distance / store.bytes).powi(CAPACITY_SHARPNESS));
                 }
                 share
@@ -136,12 +152,12 @@ impl Analysis<'_> {
 
     /// Several executions of the same part.
     fn repeat(&mut self, inside: Touched, depth: usize, trips: f64) -> Touched {
-        let survival = self.survival(&inside.groups);
+        let survival = self.survival(&inside.groups, 1.0);
         let mut groups = Vec::with_capacity(inside.groups.len());
         for (mut group, survives) in inside.groups.into_iter().zip(survival) {
             if group.region.moves(depth) {
                 group.region.over_loop(depth, trips);
-                group = self.group(group.region);
+                group.footprint = self.footprint(&group.region);
             }
             let sums = self.sums(inside.references, group.region.place);
             let factor = |sums: &PerStore| {
@@ -163,13 +179,13 @@ impl Analysis<'_> {
         Touched { groups, references: inside.references }
     }
 
-    /// Parts that are done one after another.
-    fn together(&mut self, mut parts: Vec<Touched>) -> Touched {
+    /// Parts that are done one after another, in so many executions at once.
+    fn together(&mut self, mut parts: Vec<Touched>, ahead: f64) -> Touched {
         if parts.len() == 1 {
             return parts.remove(0);
         }
         let joined = self.joined(&parts);
-        let survival = self.survival(&joined.groups);
+        let survival = self.survival(&joined.groups, ahead);
         for (group, survives) in joined.groups.iter().zip(survival) {
             let place = group.region.place;
             let touching = |part: &&Touched| part.groups.iter().any(|group| group.region.place == place);
@@ -197,9 +213,9 @@ impl Analysis<'_> {
         for group in parts.iter().flat_map(|part| &part.groups) {
             match groups.iter().position(|known| known.region.place == group.region.place) {
                 Some(at) => {
-                    let mut region = groups[at].region.clone();
-                    region.join(&group.region);
-                    groups[at] = self.group(region);
+                    if groups[at].region.join(&group.region) {
+                        groups[at].footprint = self.footprint(&groups[at].region);
+                    }
                 }
                 None => groups.push(group.clone()),
             }

@@ -3,6 +3,18 @@
 use super::machine::Machine;
 use crate::prediction::Resource;
 
+/// Resources of the core, in the order of [`Work::cycles`].
+pub(super) const CORE: [Resource; 6] = [
+    Resource::MultiplyAdd,
+    Resource::Vector,
+    Resource::Load,
+    Resource::Store,
+    Resource::FrontEnd,
+    Resource::Dependency,
+];
+/// Position of dependency latency among them.
+pub(super) const DEPENDENCY: usize = 5;
+
 /// Operations of one kind each; full vectors unless said otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Work {
@@ -22,6 +34,8 @@ pub(super) struct Work {
     pub(super) masked_stores: f64,
     /// Everything that the front end delivers.
     pub(super) operations: f64,
+    /// Scalar operations once for each execution: limits that are looked at, addresses.
+    pub(super) entry: f64,
     /// Cycles until results can be used again by the next iteration.
     pub(super) chain: f64,
     /// Cycles from the first operand to the last result, when nothing else is in the way.
@@ -42,6 +56,7 @@ impl Work {
         self.stores += other.stores * times;
         self.masked_stores += other.masked_stores * times;
         self.operations += other.operations * times;
+        self.entry += other.entry;
         self.chain += other.chain * times;
         self.latency += other.latency * times;
         self.forwards += other.forwards * times;
@@ -49,7 +64,7 @@ impl Work {
     }
 
     /// Cycles that each resource of the core is busy.
-    pub(super) fn cycles(&self, machine: &Machine, loop_operations: f64, unroll: f64) -> [(Resource, f64); 6] {
+    pub(super) fn cycles(&self, machine: &Machine, loop_operations: f64, unroll: f64) -> [f64; CORE.len()] {
         let vectors = (self.vectors + self.multiply_adds) / machine.operations_per_cycle;
         let vectors = vectors.max(self.shuffles / machine.shuffles_per_cycle);
         let vectors = vectors.max(self.divisions * machine.divide_cycles);
@@ -60,15 +75,12 @@ impl Work {
             machine.dispatch_per_cycle
         };
         [
-            (Resource::MultiplyAdd, self.multiply_adds / machine.multiply_adds_per_cycle),
-            (Resource::Vector, vectors),
-            (Resource::Load, self.loads / machine.loads_per_cycle),
-            (
-                Resource::Store,
-                self.stores / machine.stores_per_cycle + self.masked_stores * machine.masked_store_cycles,
-            ),
-            (Resource::FrontEnd, operations / decoded),
-            (Resource::Dependency, self.chain),
+            self.multiply_adds / machine.multiply_adds_per_cycle,
+            vectors,
+            self.loads / machine.loads_per_cycle,
+            self.stores / machine.stores_per_cycle + self.masked_stores * machine.masked_store_cycles,
+            operations / decoded,
+            self.chain,
         ]
     }
 }
