@@ -1,8 +1,8 @@
 //! How well predictions order measured schedules.
 //!
 //! ```text
-//! cargo run --release -p tilewright-simulator --example fidelity -- measure times.csv 500 matmul:m=512,n=512,k=512,dtype=f32
-//! cargo run --release -p tilewright-simulator --example fidelity -- score times.csv
+//! cargo run --release -p tilewright-simulator --example fidelity -- measure avx2 times.csv 500 matmul:m=512,n=512,k=512,dtype=f32
+//! cargo run --release -p tilewright-simulator --example fidelity -- score avx2 times.csv
 //! ```
 //!
 //! `measure` draws legal schedules, runs each on one thread and appends the least processor time of several rounds;
@@ -35,13 +35,16 @@ fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["measure", file, count, workload] => measure(file, count.parse()?, workload, 1),
-        ["measure", file, count, workload, seed] => measure(file, count.parse()?, workload, seed.parse()?),
-        ["score", file] => score(file, None),
-        ["score", file, chip] => score(file, Some(&find_chip(chip)?)),
-        _ => {
-            Err("fidelity measure FILE COUNT WORKLOAD [SEED] | fidelity score FILE [CHIP or its file]".into())
+        ["measure", isa, file, count, workload] => measure(find_isa(isa)?, file, count.parse()?, workload, 1),
+        ["measure", isa, file, count, workload, seed] => {
+            measure(find_isa(isa)?, file, count.parse()?, workload, seed.parse()?)
         }
+        ["score", isa, file] => score(find_isa(isa)?, file, None),
+        ["score", isa, file, chip] => score(find_isa(isa)?, file, Some(&find_chip(chip)?)),
+        _ => Err(
+            "fidelity measure ISA FILE COUNT WORKLOAD [SEED] | fidelity score ISA FILE [CHIP or its file]"
+                .into(),
+        ),
     }
 }
 
@@ -55,17 +58,16 @@ fn limits(isa: &dyn Isa, host: &HostFacts) -> Limits {
     isa.limits(1, &CacheSizes { l1: cache(1), l2: cache(2), l3: cache(3) })
 }
 
-fn avx2() -> Result<&'static dyn Isa, Failure> {
-    isa("avx2").filter(|isa| isa.available()).ok_or_else(|| "this processor has no AVX2".into())
+fn find_isa(name: &str) -> Result<&'static dyn Isa, Failure> {
+    isa(name).filter(|isa| isa.available()).ok_or_else(|| format!("this processor has no {name}").into())
 }
 
 fn program(workload: &Workload, schedule: &Schedule, limits: &Limits) -> Result<Program, Failure> {
     Ok(legalise(&lower(workload, schedule, limits)?, limits)?)
 }
 
-fn measure(file: &str, count: usize, workload: &str, seed: u64) -> Result<(), Failure> {
+fn measure(isa: &dyn Isa, file: &str, count: usize, workload: &str, seed: u64) -> Result<(), Failure> {
     let workload: Workload = workload.parse()?;
-    let isa = avx2()?;
     let limits = limits(isa, &HostFacts::detect());
     let space = SearchSpace::of(&workload, &limits)?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -145,11 +147,11 @@ fn find_chip(name: &str) -> Result<Chip, Failure> {
     }
 }
 
-fn score(file: &str, chip: Option<&Chip>) -> Result<(), Failure> {
+fn score(isa: &dyn Isa, file: &str, chip: Option<&Chip>) -> Result<(), Failure> {
     let host = HostFacts::detect();
-    let chip = chip.unwrap_or_else(|| chip_for_host(&host.vendor, host.family, host.model));
-    let isa = avx2()?;
     let limits = limits(isa, &host);
+    let known = chip_for_host(&host.vendor, host.family, host.model, limits.vector_bytes);
+    let chip = chip.unwrap_or(known);
     let mut workloads: BTreeMap<String, Vec<Point>> = BTreeMap::new();
     let (mut nanoseconds_spent, mut predictions) = (0, 0_u32);
     for line in fs::read_to_string(file)?.lines() {

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use crate::chip::Chip;
 
 /// Text of every file, the one for unknown hosts last.
-const FILES: [&str; 3] = [
+const FILES: [&str; 4] = [
     include_str!("../chips/amd_zen3.toml"),
     include_str!("../chips/amd_zen4.toml"),
+    include_str!("../chips/amd_zen4_avx512.toml"),
     include_str!("../chips/generic_avx2.toml"),
 ];
 
@@ -26,8 +27,9 @@ pub fn chip_named(id: &str) -> Option<&'static Chip> {
     chips().iter().find(|chip| chip.id == id)
 }
 
-/// The chip whose file names this processor; else the generic one.
-pub fn chip_for_host(vendor: &str, family: u32, model: u32) -> &'static Chip {
+/// The chip whose file names this processor, with vectors of so many bytes where there is such a file; else
+/// the generic one.
+pub fn chip_for_host(vendor: &str, family: u32, model: u32, vector_bytes: u64) -> &'static Chip {
     let describes = |chip: &&Chip| {
         chip.processors.iter().any(|processors| {
             processors.vendor == vendor
@@ -35,9 +37,11 @@ pub fn chip_for_host(vendor: &str, family: u32, model: u32) -> &'static Chip {
                 && (processors.models.0..=processors.models.1).contains(&model)
         })
     };
-    chips()
-        .iter()
-        .find(describes)
+    let same_width = |chip: &&Chip| chip.vectors.bytes.v as u64 == vector_bytes;
+    let described = || chips().iter().filter(describes);
+    described()
+        .find(same_width)
+        .or_else(|| described().next())
         .unwrap_or_else(|| chips().last().expect("invariant: the list is not empty"))
 }
 
@@ -54,9 +58,11 @@ mod tests {
 
     #[test]
     fn hosts_find_their_file() {
-        assert_eq!(chip_for_host("AuthenticAMD", 25, 1).id, "amd_zen3");
-        assert_eq!(chip_for_host("AuthenticAMD", 25, 17).id, "amd_zen4");
-        assert_eq!(chip_for_host("nobody", 0, 0).id, "generic_avx2");
+        assert_eq!(chip_for_host("AuthenticAMD", 25, 1, 32).id, "amd_zen3");
+        assert_eq!(chip_for_host("AuthenticAMD", 25, 1, 64).id, "amd_zen3");
+        assert_eq!(chip_for_host("AuthenticAMD", 25, 17, 32).id, "amd_zen4");
+        assert_eq!(chip_for_host("AuthenticAMD", 25, 17, 64).id, "amd_zen4_avx512");
+        assert_eq!(chip_for_host("nobody", 0, 0, 32).id, "generic_avx2");
     }
 
     #[test]
