@@ -14,7 +14,8 @@ use tilewright_stats::interval::median_interval;
 use tilewright_stats::samples::median;
 use tilewright_stats::{Evidence, Level};
 
-use super::{ATTEMPTS, Compiled, DeviceRunner};
+use super::measure::ATTEMPTS;
+use super::{Compiled, DeviceRunner};
 use crate::protocol::{Slot, TimePlan, WarmUp};
 use crate::runner::{ConfirmationReport, ConfirmedSide, Task};
 use crate::stand::{Examined, Samples, StandCeiling, StandSettings, TestStand};
@@ -47,12 +48,11 @@ impl DeviceRunner {
         let settings = StandSettings { executable, seed, thorough: true };
         let mut stand = TestStand::new(&self.key, settings).map_err(lost)?;
         let before = stand.ceiling()?;
-        let limit = self.examination_limit(None);
-        let repeat_below_ns = self.settings.pacing.repeat_below_ns(None);
+        let limit = self.patience();
         let blame = |error: EvalError| EvalError::Lost(format!("the default failed: {error}"));
-        let default_seen = stand.examine(&default_code.artifact, repeat_below_ns, limit).map_err(blame)?;
+        let default_seen = stand.examine(&default_code.artifact, limit).map_err(blame)?;
         stand.set_incumbent(&default_code.artifact)?;
-        let winner_seen = stand.examine(&winner_code.artifact, repeat_below_ns, limit)?;
+        let winner_seen = stand.examine(&winner_code.artifact, limit)?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let times = [default_seen.first_ns, winner_seen.first_ns];
         let (samples, launches) = pairs(&mut stand, times, &mut rng)?;

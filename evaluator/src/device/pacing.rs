@@ -84,7 +84,9 @@ impl Pacing {
         first_request: bool,
         candidate_first: bool,
     ) -> WarmUp {
-        if !self.is_long(incumbent_ns) && !self.screens(first_ns, incumbent_ns) {
+        if self.screens(first_ns, incumbent_ns) {
+            WarmUp::None
+        } else if !self.is_long(incumbent_ns) {
             WarmUp::Both
         } else if first_request && candidate_first {
             // The verification has just run the candidate, so the incumbent goes between.

@@ -113,11 +113,16 @@ impl StandSet {
 pub(super) fn plan(computation: &Computation, thorough: bool) -> Vec<(InputKind, Placement)> {
     let mut plan =
         vec![(InputKind::Integer, Placement::AgainstEnd), (InputKind::HeavyTailed, Placement::AgainstStart)];
-    if !thorough && computation.operations() > LARGE_OPERATIONS {
+    if !thorough && is_large(computation) {
         plan.pop();
     }
     plan.push((InputKind::Structured, Placement::AgainstEnd));
     plan
+}
+
+/// Whether a launch is long compared with everything else that an evaluation does.
+pub(super) fn is_large(computation: &Computation) -> bool {
+    computation.operations() > LARGE_OPERATIONS
 }
 
 /// Operations from which on a launch is too long for a set of its own.

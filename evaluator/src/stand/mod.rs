@@ -1,6 +1,7 @@
 //! A test stand: one workload, its inputs and expected results, and a worker process that runs kernels.
 
 mod blame;
+mod examine;
 mod memory;
 
 use std::path::PathBuf;
@@ -11,25 +12,21 @@ use rand_chacha::rand_core::SeedableRng;
 use tilewright_codegen::Artifact;
 use tilewright_ir::computation::Computation;
 use tilewright_ir::{CacheState, WorkloadKey};
-use tilewright_journal::{EvalError, Verification};
+use tilewright_journal::EvalError;
 use tilewright_runtime::{Clock, RuntimeError, SharedBuffer};
 
 use crate::EvaluatorError;
-use crate::process::{Exchange, WorkerProcess};
-use crate::protocol::{Refusal, Reply, Request, Slot, TimePlan};
+use crate::process::{Ended, Exchange, WorkerProcess};
+use crate::protocol::{Refusal, Reply, Request, Slot};
 use crate::shared_layout::{CODE_CAPACITY, ResultArea, code_spec};
-use crate::verify::{Seen, evidence};
+use crate::verify::Seen;
 use crate::worker::WorkerArguments;
+pub(crate) use examine::Effort;
+pub use examine::{Examined, Samples, StandCeiling};
 use memory::StandSet;
 
 /// Longest time that a worker may take to start.
 const START_LIMIT: Duration = Duration::from_secs(60);
-
-/// Most launches after the verifying one for a first impression of a short kernel's time.
-const REPEATS: u32 = 2;
-
-/// Waking up worker and coordinator for a question and its answer, ns.
-const EXCHANGE_NS: u64 = 100_000;
 
 /// How a stand is set up.
 #[derive(Debug, Clone)]
@@ -40,39 +37,6 @@ pub struct StandSettings {
     pub seed: u64,
     /// Whether all kinds of inputs are run on large workloads too.
     pub thorough: bool,
-}
-
-/// What an examination has shown.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Examined {
-    /// How the answers were checked.
-    pub verification: Verification,
-    /// Shortest launch so far, ns: a first impression.
-    pub first_ns: f64,
-}
-
-/// Samples of both sides in turns.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Samples {
-    /// Nanoseconds per launch of the incumbent, pair by pair.
-    pub incumbent: Vec<f64>,
-    /// Nanoseconds per launch of the candidate, pair by pair.
-    pub candidate: Vec<f64>,
-    /// Time by the coordinator's clock from question to answer, ns.
-    pub(crate) bracket_ns: u64,
-    /// Part of it that neither launches nor the usual overhead explain, ns: the machine was busy with
-    /// something else, or the worker hides time.
-    pub(crate) unexplained_ns: u64,
-}
-
-/// What the device can do at most, with as many threads as the stand has.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct StandCeiling {
-    /// Multiply-adds, GFLOP/s: measured on all threads at once, or on one and multiplied, whichever is more,
-    /// since a busy machine lets threads wait for each other.
-    pub fma_gflops: f64,
-    /// Reading as many bytes as the workload moves again and again, GB/s.
-    pub read_gbps: f64,
 }
 
 /// Answers of the worker.
@@ -106,6 +70,8 @@ pub struct TestStand {
     cold: bool,
     settings: StandSettings,
     sets: Vec<StandSet>,
+    /// What was seen of the candidate on each set, since it was loaded.
+    seen: Vec<Option<Seen>>,
     area: ResultArea,
     code: SharedBuffer,
     worker: Option<WorkerProcess>,
@@ -142,6 +108,7 @@ impl TestStand {
             threads: key.threads,
             cold: key.cache == CacheState::Cold,
             settings,
+            seen: vec![None; sets.len()],
             sets,
             area,
             code,
@@ -202,137 +169,6 @@ impl TestStand {
         all.try_for_each(|buffer| buffer.set_inheritable(inheritable))
     }
 
-    /// Loads an artifact as the candidate, runs it on every set of inputs, and checks the answers. Launches
-    /// shorter than `repeat_below_ns` are repeated once or twice for a better impression of the time.
-    ///
-    /// # Errors
-    /// How the candidate failed. After a crash or a timeout the next call starts a fresh worker.
-    pub fn examine(
-        &mut self,
-        artifact: &Artifact,
-        repeat_below_ns: u64,
-        limit: Duration,
-    ) -> Result<Examined, EvalError> {
-        let start = self.clock.nanoseconds();
-        self.sets.iter_mut().for_each(StandSet::reset);
-        self.statistics.checking_ns += self.clock.nanoseconds() - start;
-        let mut requests = vec![self.prepare_load(Slot::Candidate, artifact)?];
-        for set in 0..self.sets.len() as u32 {
-            let slot = Slot::Candidate;
-            requests.push(Request::Verify { slot, set, repeats: REPEATS, repeat_below_ns });
-        }
-        let replies = self.ask(&requests, limit)?.replies;
-        let start = self.clock.nanoseconds();
-        let seen = self.sets.iter().map(StandSet::examine).collect::<Result<Vec<Seen>, _>>();
-        self.statistics.checking_ns += self.clock.nanoseconds() - start;
-        let checks = self.sets.iter().map(StandSet::check);
-        let verification = evidence(checks, &seen?, self.tolerance);
-        let first_ns = replies.last().map_or(f64::INFINITY, |reply| reply.values[0]).max(1.0);
-        Ok(Examined { verification, first_ns })
-    }
-
-    /// Makes an artifact the incumbent that candidates are compared with.
-    ///
-    /// # Errors
-    /// When the worker cannot load it.
-    pub fn set_incumbent(&mut self, artifact: &Artifact) -> Result<(), EvalError> {
-        self.incumbent = Some(artifact.clone());
-        self.incumbent_loaded = false;
-        self.ensure_incumbent()
-    }
-
-    fn ensure_incumbent(&mut self) -> Result<(), EvalError> {
-        if let Some(artifact) = self.incumbent.take() {
-            let request = self.prepare_load(Slot::Incumbent, &artifact);
-            self.incumbent = Some(artifact);
-            if !self.incumbent_loaded {
-                self.ask(&[request?], START_LIMIT)?;
-                self.incumbent_loaded = true;
-            }
-        }
-        Ok(())
-    }
-
-    /// Samples incumbent and candidate in turns, and checks the answer of one of the timed launches.
-    ///
-    /// # Errors
-    /// How the candidate failed, with [`EvalError::Implausible`] for times that this side's clock
-    /// contradicts.
-    pub(crate) fn compare(&mut self, plan: &TimePlan, limit: Duration) -> Result<Samples, EvalError> {
-        self.ensure_incumbent()?;
-        let last = self.sets.len() - 1;
-        self.sets[last].reset();
-        let plan = TimePlan { cold: self.cold, ..*plan };
-        let Asked { replies, bracket_ns, processor_ns } = self.ask(&[Request::Time(plan)], limit)?;
-        let reply = replies.first().copied().unwrap_or_default();
-        // One clock read of each side may fall outside.
-        if reply.kernel_ns > bracket_ns + 1_000 {
-            let (inside, outside) = (reply.kernel_ns, bracket_ns);
-            return Err(EvalError::Implausible(format!(
-                "launches of {inside} ns in sum fitted into {outside} ns of the coordinator's clock"
-            )));
-        }
-        if plan.checked_pair < plan.pairs {
-            let start = self.clock.nanoseconds();
-            let seen = self.sets[last].examine();
-            self.statistics.checking_ns += self.clock.nanoseconds() - start;
-            seen?;
-        }
-        let mut samples = Samples::default();
-        for pair in 0..plan.pairs as usize {
-            let [incumbent, candidate] =
-                [0, 1].map(|side| self.area.sample(2 * pair + side) as f64 / f64::from(plan.launches[side]));
-            samples.incumbent.push(incumbent);
-            samples.candidate.push(candidate);
-        }
-        // On a busy machine the worker waits for a processor, which is nothing to hide: only what it also
-        // spent processor time on counts.
-        let explained = reply.kernel_ns + self.overhead_ns(&plan);
-        let threads = u64::from(self.threads);
-        samples.unexplained_ns =
-            bracket_ns.saturating_sub(explained).min(processor_ns.saturating_sub(threads * explained));
-        samples.bracket_ns = bracket_ns;
-        Ok(samples)
-    }
-
-    /// What a comparison takes outside kernels at the most on an undisturbed machine, ns.
-    fn overhead_ns(&self, plan: &TimePlan) -> u64 {
-        let operands = self.sets.last().map_or(0, |set| memory::footprint(set.arguments()));
-        // Clearing, keeping and updating outputs at 1 GB/s and more.
-        let copies = 4 * operands;
-        let launches =
-            u64::from(plan.pairs + 2) * (u64::from(plan.launches[0]) + u64::from(plan.launches[1]));
-        // A flush takes some hundred cycles a line.
-        let flushes = if plan.cold { launches * operands / 64 * 200 } else { 0 };
-        EXCHANGE_NS + copies + flushes
-    }
-
-    /// Times launches one by one, ns each.
-    ///
-    /// # Errors
-    /// How the kernel failed.
-    pub(crate) fn latencies(
-        &mut self,
-        slot: Slot,
-        launches: u32,
-        limit: Duration,
-    ) -> Result<Vec<u64>, EvalError> {
-        let cold = self.cold;
-        self.ask(&[Request::Latency { slot, launches, cold }], limit)?;
-        Ok((0..launches as usize).map(|at| self.area.sample(at)).collect())
-    }
-
-    /// Measures what the device can do at most, in some 50 ms.
-    ///
-    /// # Errors
-    /// When the worker cannot measure.
-    pub fn ceiling(&mut self) -> Result<StandCeiling, EvalError> {
-        let footprint_bytes = self.computation.compulsory_bytes();
-        let replies = self.ask(&[Request::Ceiling { footprint_bytes }], START_LIMIT)?.replies;
-        let [all, one, read_gbps] = replies.first().map_or([0.0; 3], |reply| reply.values);
-        Ok(StandCeiling { fma_gflops: all.max(one * f64::from(self.threads)), read_gbps })
-    }
-
     fn prepare_load(&mut self, slot: Slot, artifact: &Artifact) -> Result<Request, EvalError> {
         let code_bytes = artifact.code.len();
         if code_bytes > CODE_CAPACITY {
@@ -362,6 +198,10 @@ impl TestStand {
         let exchanged = worker.exchange(requests, limit);
         self.statistics.waiting_ns += self.clock.nanoseconds() - start;
         let Exchange { answers, bracket_ns, processor_ns } = exchanged.map_err(|ended| {
+            if ended == Ended::Timeout {
+                // It was inside the kernel all the time.
+                self.statistics.kernel_ns += self.clock.nanoseconds() - start;
+            }
             self.worker = None;
             self.incumbent_loaded = false;
             blame::failure(ended, limit.as_millis() as u64, &self.area, &self.sets, &self.names)

@@ -35,6 +35,7 @@ fn large_outputs_pass() {
         "matmul:m=170,n=190,k=210,dtype=f32,layout=tt,accumulate=true,ldc=200",
         "matmul:m=190,n=170,k=150,dtype=f32,layout=nt,epilogue=bias+silu",
         "matmul:m=1,n=3000,k=1000,dtype=f32,layout=nt",
+        "matmul:m=400,n=420,k=430,dtype=f32",
     ] {
         let measurement = Rig::real(workload, 1).evaluate().outcome;
         let measurement = measurement.unwrap_or_else(|error| panic!("{workload}: {error}"));
