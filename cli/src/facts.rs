@@ -59,7 +59,7 @@ pub(crate) fn ceilings(report: &DeviceReport, threads: u32, noise_floor: Option<
 /// This machine as a chip to simulate.
 pub(crate) fn chip(report: &DeviceReport, isa: &dyn Isa, vector_bytes: u64, registers: u32) -> Chip {
     let host = &report.host;
-    let base = chip_for_host(&host.vendor, host.family, host.model);
+    let base = chip_for_host(&host.vendor, host.family, host.model, vector_bytes);
     let all = measured_threads(report, u32::MAX);
     let reads = |threads: usize| -> Vec<f64> {
         let of = report.ceilings.bandwidth.iter().filter(|read| read.threads == threads);

@@ -84,13 +84,6 @@ impl Progress {
         ));
     }
 
-    /// Takes the line away and leaves a note in its place.
-    pub(crate) fn say(&self, text: &str) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(text.to_owned());
-        }
-    }
-
     /// Takes the line away.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
