@@ -1,5 +1,7 @@
 //! What a code generator hands over: bytes, entry points, and the memory contract of a launch.
 
+use std::fmt::Write;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -74,7 +76,12 @@ pub struct Artifact {
 impl Artifact {
     /// SHA-256 of the code bytes, in lower-case hexadecimal.
     pub fn sha256(&self) -> String {
-        Sha256::digest(&self.code).iter().map(|byte| format!("{byte:02x}")).collect()
+        let mut text = String::with_capacity(64);
+        for byte in Sha256::digest(&self.code) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text
     }
 
     /// Offset of the entry of this name.

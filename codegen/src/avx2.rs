@@ -22,6 +22,7 @@ const VECTORS: VectorSet = VectorSet {
     masks: MaskStyle::Vector {
         load: Code::VEX_Vmaskmovps_ymm_ymm_m256,
         store: Code::VEX_Vmaskmovps_m256_ymm_ymm,
+        blend: Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm,
     },
     embedded_broadcast: false,
     load: Code::VEX_Vmovups_ymm_ymmm256,

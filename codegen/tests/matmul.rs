@@ -1,5 +1,7 @@
 //! Matrix multiplications of many schedules, run and compared with the operator's reference.
 
+#![expect(clippy::print_stdout, reason = "says what is skipped")]
+
 mod support;
 
 use rand::SeedableRng;

@@ -8,14 +8,14 @@
 use super::emitter::Emitter;
 use super::encoder::Memory;
 use super::lanes::Lanes;
-use super::points::points_along;
+use super::points::{Point, plus, points_along};
 use super::tree::{ELEMENT_BYTES, Operation, Place};
 use crate::error::{CompileError, unsupported};
 
 /// One vector or one broadcast element of a factor.
 struct Factor {
     /// Along the axes of its side; other axes are 0.
-    point: Vec<u64>,
+    point: Point,
     /// Set when its lanes run along the vector axis; broadcast otherwise.
     lanes: Option<Lanes>,
 }
@@ -64,6 +64,14 @@ impl Emitter<'_> {
         if operation.vector.is_some_and(|axis| kinds[axis] == AxisKind::Reduced) {
             return unsupported("a contraction that sums over lanes");
         }
+        let limited = operation.axes.iter().zip(&kinds).enumerate().any(|(at, (axis, kind))| {
+            let partial =
+                Some(at) == operation.vector && !axis.extent.is_multiple_of(self.set.lanes() as u64);
+            matches!(kind, AxisKind::Left | AxisKind::Right) && (partial || self.limit(axis).is_some())
+        });
+        if limited && self.exact[target.buffer as usize] {
+            return unsupported("a partial contraction into lanes that are read whole");
+        }
         let extents = operation.extents();
         let along = |kind: AxisKind| {
             points_along(&extents, |axis| kinds[axis] == kind && operation.vector != Some(axis))
@@ -85,9 +93,9 @@ impl Emitter<'_> {
                 self.guard_axes(operation, &common_axes, &reduced, skip);
                 self.guard_axes(operation, &common_axes, common, skip);
                 for outer in &outer_vectors {
-                    let side = |place, rows: &[Vec<u64>], kind: AxisKind| {
+                    let side = |place, rows: &[Point], kind: AxisKind| {
                         let own = operation.vector.is_some_and(|axis| kinds[axis] == kind);
-                        let fixed: Vec<u64> = reduced.iter().zip(common).map(|(x, y)| x + y).collect();
+                        let fixed = plus(&reduced, common);
                         let lanes = if own { inner_vectors } else { &[] };
                         self.side(operation, place, &kinds, kind, rows, &fixed, lanes, *outer)
                     };
@@ -107,15 +115,15 @@ impl Emitter<'_> {
         place: &'p Place,
         kinds: &[AxisKind],
         kind: AxisKind,
-        rows: &[Vec<u64>],
-        fixed: &[u64],
+        rows: &[Point],
+        fixed: &Point,
         own_lanes: &[Lanes],
         outer: Option<Lanes>,
     ) -> Side<'p> {
         let width = self.set.lanes();
         let mut factors = Vec::with_capacity(rows.len() * own_lanes.len().max(1));
         for row in rows {
-            let point: Vec<u64> = row.iter().zip(fixed).map(|(row, fixed)| row + fixed).collect();
+            let point = plus(row, fixed);
             match outer {
                 Some(lanes) => {
                     let point = operation.at_vector(&point, &lanes, width);
@@ -178,8 +186,8 @@ impl Emitter<'_> {
                 };
                 for (held_factor, &source) in group.iter().zip(&sources) {
                     // Axes of the two sides are disjoint, those of both and reduced ones are equal.
-                    let point: Vec<u64> =
-                        factor.point.iter().zip(&held_factor.point).map(|(&x, &y)| x.max(y)).collect();
+                    let point: Point =
+                        std::array::from_fn(|axis| factor.point[axis].max(held_factor.point[axis]));
                     let sum = self.vector_register(target, &point)?;
                     match direct {
                         Some(memory) => self.vector_op_memory(self.set.multiply_add, sum, source, memory),
@@ -202,7 +210,7 @@ impl Emitter<'_> {
         &mut self,
         operation: &Operation,
         axes: &[usize],
-        point: &[u64],
+        point: &Point,
         label: super::encoder::Label,
     ) {
         for &axis in axes {
@@ -229,7 +237,7 @@ impl Emitter<'_> {
         match &factor.lanes {
             None if self.set.embedded_broadcast => Ok(Some(self.memory(place.address, offset)?.repeated())),
             Some(lanes)
-                if self.lane_stride(operation, place, &factor.point, lanes) == Some(ELEMENT_BYTES)
+                if operation.lane_stride(place, &factor.point, lanes) == Some(ELEMENT_BYTES)
                     && (lanes.limit.is_none() && lanes.count == self.set.lanes()
                         || place.room && !side.exact) =>
             {

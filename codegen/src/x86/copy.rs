@@ -4,7 +4,7 @@ use iced_x86::Code;
 
 use super::emitter::{DATA, Emitter};
 use super::encoder::Operand;
-use super::points::points;
+use super::points::{Point, points};
 use super::tree::{MemoryPlace, Operation, Place};
 use crate::error::{CompileError, unsupported};
 
@@ -47,7 +47,10 @@ impl Emitter<'_> {
                 match (destination, source) {
                     (Place::Register(destination), Place::Memory(source)) => {
                         let register = self.vector_register(destination, &point)?;
-                        self.load_place(operation, register, source, &point, lanes, pad.is_some())?;
+                        let kept = if pad.is_some() { lanes.whole(self.set.lanes()) } else { *lanes };
+                        self.write_register(destination, register, &kept, &mut |emitter, into| {
+                            emitter.load_place(operation, into, source, &point, lanes, pad.is_some())
+                        })?;
                     }
                     (Place::Memory(destination), Place::Register(source)) => {
                         let register = self.vector_register(source, &point)?;
@@ -56,7 +59,10 @@ impl Emitter<'_> {
                     (Place::Register(destination), Place::Register(source)) => {
                         let from = self.vector_register(source, &point)?;
                         let to = self.vector_register(destination, &point)?;
-                        self.move_vector(to, from);
+                        self.write_register(destination, to, lanes, &mut |emitter, into| {
+                            emitter.move_vector(into, from);
+                            Ok(())
+                        })?;
                     }
                     (Place::Memory(_), Place::Memory(_)) => {}
                 }
@@ -92,9 +98,9 @@ impl Emitter<'_> {
         let width = self.set.lanes();
         let contiguous = operation.vector.is_some()
             && self.vectors(operation).iter().all(|lanes| {
-                let point = operation.at_vector(&vec![0; operation.axes.len()], lanes, width);
+                let point = operation.at_vector(&Point::default(), lanes, width);
                 [destination, source].into_iter().all(|place| {
-                    self.lane_stride(operation, place, &point, lanes) == Some(super::tree::ELEMENT_BYTES)
+                    operation.lane_stride(place, &point, lanes) == Some(super::tree::ELEMENT_BYTES)
                 })
             });
         contiguous && self.pool.available() > 1 && pad.unwrap_or(0.0) == 0.0

@@ -6,7 +6,7 @@ use super::encoder::{Assembler, Label, Memory, Operand};
 use super::frame::Frame;
 use super::guard::ActiveLimit;
 use super::registers::{Pool, RegisterShape};
-use super::tree::{Base, Class, ClassId, Linear};
+use super::tree::{Class, ClassId, Linear};
 use super::vector::VectorSet;
 use crate::error::CompileError;
 
@@ -63,6 +63,8 @@ pub(super) struct Emitter<'a> {
     pub(super) shapes: &'a [Option<RegisterShape>],
     /// Registers of the buffers that are alive.
     pub(super) buffers: Vec<Vec<u8>>,
+    /// Of the buffers that are alive: whether partial writes must keep the other lanes.
+    pub(super) exact: Vec<bool>,
     /// Limits that bind in the code being emitted.
     pub(super) limits: Vec<ActiveLimit>,
     /// Addresses that the current operation has in scratch registers.
@@ -89,6 +91,7 @@ impl<'a> Emitter<'a> {
             pool: Pool::new(set.registers),
             shapes,
             buffers: vec![Vec::new(); shapes.len()],
+            exact: vec![false; shapes.len()],
             limits: Vec::new(),
             pinned: Vec::new(),
             opmasks: Vec::new(),
@@ -226,7 +229,7 @@ impl<'a> Emitter<'a> {
                 }
             },
         };
-        Ok(Memory::new(base, displacement))
+        Ok(Memory::new(base, displacement).biased(class))
     }
 
     /// Brings addresses that live in the frame into scratch registers for the length of one operation.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
 
+use super::tree::ClassId;
 use crate::error::CompileError;
 
 /// A place in the code.
@@ -23,12 +24,19 @@ pub(super) struct Memory {
     /// One element is read and repeated in all lanes.
     pub(super) repeated: bool,
     constant: Option<Label>,
+    /// The class whose bias is part of the displacement.
+    class: Option<ClassId>,
 }
 
 impl Memory {
     /// `[base + displacement]`.
     pub(super) fn new(base: Register, displacement: i64) -> Self {
-        Self { base, displacement, repeated: false, constant: None }
+        Self { base, displacement, repeated: false, constant: None, class: None }
+    }
+
+    /// Moves with the bias of a class.
+    pub(super) fn biased(self, class: ClassId) -> Self {
+        Self { class: Some(class), ..self }
     }
 
     /// The memory so many bytes further on.
@@ -95,6 +103,21 @@ pub(super) struct Assembler {
     /// Constants by alignment and bytes.
     constants: BTreeMap<(usize, Vec<u8>), Label>,
     failure: Option<CompileError>,
+    recording: Option<Recording>,
+}
+
+/// Instructions as they were emitted, to be emitted again with other displacements.
+#[derive(Default)]
+pub(super) struct Recording {
+    instructions: Vec<Recorded>,
+    /// Whether there was a branch, which cannot be repeated.
+    branches: bool,
+}
+
+struct Recorded {
+    instruction: Instruction,
+    constant: Option<Label>,
+    class: Option<ClassId>,
 }
 
 impl Assembler {
@@ -106,6 +129,7 @@ impl Assembler {
             distances: Vec::new(),
             constants: BTreeMap::new(),
             failure: None,
+            recording: None,
         }
     }
 
@@ -141,9 +165,12 @@ impl Assembler {
     pub(super) fn emit_masked(&mut self, code: Code, operands: &[Operand], masking: Masking) {
         let mut instruction = Instruction::default();
         instruction.set_code(code);
-        let mut constant = None;
+        let (mut constant, mut class) = (None, None);
         for (at, operand) in operands.iter().enumerate() {
-            constant = self.operand(&mut instruction, at as u32, *operand).or(constant);
+            if let Operand::Memory(memory) = operand {
+                (constant, class) = (memory.constant, memory.class);
+            }
+            operand_into(&mut instruction, at as u32, *operand);
         }
         match masking {
             Masking::None => {}
@@ -153,63 +180,48 @@ impl Assembler {
             }
             Masking::Merge(mask) => instruction.set_op_mask(mask),
         }
-        let start = self.encode(&instruction);
-        if let Some(label) = constant {
-            let at = start as usize + self.encoder.get_constant_offsets().displacement_offset();
-            self.distances.push((at, self.position, label));
+        if let Some(recording) = &mut self.recording {
+            recording.instructions.push(Recorded { instruction, constant, class });
         }
+        self.append(instruction, constant);
     }
 
-    fn operand(&self, instruction: &mut Instruction, at: u32, operand: Operand) -> Option<Label> {
-        match operand {
-            Operand::Register(register) => {
-                instruction.set_op_kind(at, OpKind::Register);
-                instruction.set_op_register(at, register);
+    fn append(&mut self, mut instruction: Instruction, constant: Option<Label>) {
+        let Some(label) = constant else {
+            self.encode(&instruction);
+            return;
+        };
+        // A placeholder near by; the distance is filled in when constants have their place.
+        instruction.set_memory_displacement64(self.position);
+        let start = self.encode(&instruction);
+        let at = start as usize + self.encoder.get_constant_offsets().displacement_offset();
+        self.distances.push((at, self.position, label));
+    }
+
+    /// Starts to record what is emitted.
+    pub(super) fn record(&mut self) {
+        self.recording = Some(Recording::default());
+    }
+
+    /// What was emitted since, when it can be repeated.
+    pub(super) fn recorded(&mut self) -> Option<Recording> {
+        self.recording.take().filter(|recording| !recording.branches)
+    }
+
+    /// Emits a recording again, addresses moved by `shift` of their class.
+    pub(super) fn repeat(&mut self, recording: &Recording, shift: impl Fn(ClassId) -> i64) {
+        for recorded in &recording.instructions {
+            let mut instruction = recorded.instruction;
+            if let Some(class) = recorded.class {
+                let displacement = instruction.memory_displacement64() as i64 + shift(class);
+                if i32::try_from(displacement).is_err() {
+                    self.failure.get_or_insert(CompileError::Displacement { bytes: displacement });
+                }
+                instruction.set_memory_displacement64(displacement as u64);
+                instruction.set_memory_displ_size(u32::from(displacement != 0));
             }
-            Operand::Memory(memory) => {
-                instruction.set_op_kind(at, OpKind::Memory);
-                instruction.set_memory_base(memory.base);
-                instruction.set_memory_displ_size(if memory.base == Register::RIP {
-                    8
-                } else {
-                    u32::from(memory.displacement != 0)
-                });
-                let displacement = if memory.constant.is_some() {
-                    // A placeholder near by; the distance is filled in when constants have their place.
-                    self.position
-                } else {
-                    memory.displacement as u64
-                };
-                instruction.set_memory_displacement64(displacement);
-                instruction.set_is_broadcast(memory.repeated);
-                return memory.constant;
-            }
-            Operand::Byte(value) => {
-                instruction.set_op_kind(at, OpKind::Immediate8);
-                instruction.set_immediate8(value);
-            }
-            Operand::Byte32(value) => {
-                instruction.set_op_kind(at, OpKind::Immediate8to32);
-                instruction.set_immediate8to32(value);
-            }
-            Operand::Byte64(value) => {
-                instruction.set_op_kind(at, OpKind::Immediate8to64);
-                instruction.set_immediate8to64(value);
-            }
-            Operand::Long64(value) => {
-                instruction.set_op_kind(at, OpKind::Immediate32to64);
-                instruction.set_immediate32to64(value);
-            }
-            Operand::Long(value) => {
-                instruction.set_op_kind(at, OpKind::Immediate32);
-                instruction.set_immediate32(value);
-            }
-            Operand::Quad(value) => {
-                instruction.set_op_kind(at, OpKind::Immediate64);
-                instruction.set_immediate64(value as u64);
-            }
+            self.append(instruction, recorded.constant);
         }
-        None
     }
 
     /// Appends an instruction with a lock prefix.
@@ -217,7 +229,7 @@ impl Assembler {
         let mut instruction = Instruction::default();
         instruction.set_code(code);
         for (at, operand) in operands.iter().enumerate() {
-            self.operand(&mut instruction, at as u32, *operand);
+            operand_into(&mut instruction, at as u32, *operand);
         }
         instruction.set_has_lock_prefix(true);
         self.encode(&instruction);
@@ -225,6 +237,9 @@ impl Assembler {
 
     /// Appends a branch with a 32-bit distance.
     pub(super) fn branch(&mut self, code: Code, label: Label) {
+        if let Some(recording) = &mut self.recording {
+            recording.branches = true;
+        }
         let mut instruction = Instruction::default();
         instruction.set_code(code);
         instruction.set_op0_kind(OpKind::NearBranch64);
@@ -249,15 +264,13 @@ impl Assembler {
     /// A read-only constant, kept once.
     pub(super) fn constant(&mut self, bytes: &[u8]) -> Memory {
         let key = (bytes.len().next_power_of_two(), bytes.to_vec());
-        let label = match self.constants.get(&key) {
-            Some(label) => *label,
-            None => {
-                let label = self.label();
-                self.constants.insert(key, label);
-                label
-            }
-        };
-        Memory { base: Register::RIP, displacement: 0, repeated: false, constant: Some(label) }
+        let known = self.constants.get(&key).copied();
+        let label = known.unwrap_or_else(|| {
+            let label = self.label();
+            self.constants.insert(key, label);
+            label
+        });
+        Memory { base: Register::RIP, displacement: 0, repeated: false, constant: Some(label), class: None }
     }
 
     /// Fills up to a multiple of `alignment` with the long no-operations of AMD's and Intel's manuals.
@@ -302,5 +315,50 @@ impl Assembler {
             code[at..at + 4].copy_from_slice(&distance.to_le_bytes());
         }
         Ok(code)
+    }
+}
+
+/// Fills in one operand.
+fn operand_into(instruction: &mut Instruction, at: u32, operand: Operand) {
+    match operand {
+        Operand::Register(register) => {
+            instruction.set_op_kind(at, OpKind::Register);
+            instruction.set_op_register(at, register);
+        }
+        Operand::Memory(memory) => {
+            instruction.set_op_kind(at, OpKind::Memory);
+            instruction.set_memory_base(memory.base);
+            instruction.set_memory_displ_size(if memory.base == Register::RIP {
+                8
+            } else {
+                u32::from(memory.displacement != 0)
+            });
+            instruction.set_memory_displacement64(memory.displacement as u64);
+            instruction.set_is_broadcast(memory.repeated);
+        }
+        Operand::Byte(value) => {
+            instruction.set_op_kind(at, OpKind::Immediate8);
+            instruction.set_immediate8(value);
+        }
+        Operand::Byte32(value) => {
+            instruction.set_op_kind(at, OpKind::Immediate8to32);
+            instruction.set_immediate8to32(value);
+        }
+        Operand::Byte64(value) => {
+            instruction.set_op_kind(at, OpKind::Immediate8to64);
+            instruction.set_immediate8to64(value);
+        }
+        Operand::Long64(value) => {
+            instruction.set_op_kind(at, OpKind::Immediate32to64);
+            instruction.set_immediate32to64(value);
+        }
+        Operand::Long(value) => {
+            instruction.set_op_kind(at, OpKind::Immediate32);
+            instruction.set_immediate32(value);
+        }
+        Operand::Quad(value) => {
+            instruction.set_op_kind(at, OpKind::Immediate64);
+            instruction.set_immediate64(value as u64);
+        }
     }
 }

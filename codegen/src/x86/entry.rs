@@ -9,7 +9,6 @@ use super::frame;
 use super::lanes::OPMASKS;
 use super::tree::Base;
 use crate::artifact::KernelArguments;
-use crate::error::CompileError;
 
 /// Registers that a System V function must keep.
 const CALLEE_SAVED: [Register; 6] =
@@ -28,7 +27,7 @@ impl Emitter<'_> {
     }
 
     /// The start of an entry; stands behind its body, when the frame's size and the bases are known.
-    pub(super) fn enter_at(&mut self, body: Label, workspace: &WorkspaceLayout) -> Result<(), CompileError> {
+    pub(super) fn enter_at(&mut self, body: Label, workspace: &WorkspaceLayout) {
         let (arguments, value, base, worker) = (Register::RDI, Register::RAX, Register::RDX, Register::RCX);
         let argument = |offset: usize| Memory::new(arguments, offset as i64);
         let slot = |offset| Memory::new(Register::RSP, offset);
@@ -77,6 +76,5 @@ impl Emitter<'_> {
             self.load_opmask(OPMASKS[number], lanes);
         }
         self.asm.branch(Code::Jmp_rel32_64, body);
-        Ok(())
     }
 }

@@ -1,6 +1,10 @@
 //! Vector code of `exp` and `tanh`.
 
+use iced_x86::{Code, Register};
+
 use super::emitter::Emitter;
+use super::encoder::{Masking, Operand};
+use super::vector::MaskStyle;
 use crate::error::CompileError;
 
 /// Above this, `exp` overflows also after scaling in two steps.
@@ -13,21 +17,13 @@ const ROUNDING: f32 = 12_582_912.0;
 const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 /// `exp r` for |r| ≤ ln 2 / 2, highest power first (Cephes `expf`, S. Moshier; relative error 2⁻²⁴·⁵).
 const EXPONENTIAL: [f32; 8] =
-    [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1, 1.0, 1.0];
+    [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5, 1.0, 1.0];
 
-/// `tanh x ≈ x·P(x²) / Q(x²)` for |x| ≤ 7.9 (Eigen, `generic_fast_tanh_float`), highest power first.
-const TANH_NUMERATOR: [f32; 7] = [
-    -2.760_768_5e-16,
-    2.000_187_9e-13,
-    -8.604_672e-11,
-    5.122_297_1e-8,
-    1.485_722_4e-5,
-    6.372_619_3e-4,
-    4.893_524_6e-3,
-];
-const TANH_DENOMINATOR: [f32; 4] = [1.198_258_4e-6, 1.185_347_1e-4, 2.268_434_6e-3, 4.893_525e-3];
-/// Beyond this, `tanh` rounds to ±1 in f32.
-const TANH_GREATEST: f32 = 7.905_311;
+/// `tanh x ≈ x + x³·P(x²)` for |x| below [`TANH_SMALL`], highest power first (Cephes `tanhf`).
+const TANH: [f32; 5] = [-5.704_988_7e-3, 2.063_908_8e-2, -5.373_971_6e-2, 1.333_144_2e-1, -3.333_328e-1];
+/// From here on, `1 − 2 / (exp 2|x| + 1)` loses no bits.
+const TANH_SMALL: f32 = 0.625;
+const SIGN: u32 = 0x8000_0000;
 
 impl Emitter<'_> {
     /// `destination ← exp x`, which may be the same register. NaN stays NaN, overflow gives infinity,
@@ -64,21 +60,53 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// `destination ← tanh x`, which may be the same register. Takes three temporaries.
+    /// `destination ← tanh x`, which may be the same register. Takes five temporaries.
     pub(super) fn hyperbolic_tangent(&mut self, destination: u8, x: u8) -> Result<(), CompileError> {
         let registers = self.pool.take_all(3)?;
-        let [clamped, square, sum] = [registers[0], registers[1], registers[2]];
-        self.load_value(clamped, TANH_GREATEST);
-        self.vector_op(self.set.minimum, clamped, clamped, x);
-        self.load_value(sum, -TANH_GREATEST);
-        self.vector_op(self.set.maximum, clamped, sum, clamped);
-        self.vector_op(self.set.multiply, square, clamped, clamped);
-        self.polynomial(sum, square, &TANH_NUMERATOR);
-        self.vector_op(self.set.multiply, clamped, clamped, sum);
-        self.polynomial(sum, square, &TANH_DENOMINATOR);
-        self.vector_op(self.set.divide, destination, clamped, sum);
+        let [large, small, other] = [registers[0], registers[1], registers[2]];
+        let (magnitude, sign) = (self.constant_bits(!SIGN), self.constant_bits(SIGN));
+        let one = self.constant_bits(1.0_f32.to_bits());
+        self.vector_op_memory(self.set.and, large, x, magnitude);
+        self.vector_op(self.set.add, large, large, large);
+        self.exponential(large, large)?;
+        self.vector_op_memory(self.set.add, large, large, one);
+        self.load_value(small, 2.0);
+        self.vector_op(self.set.divide, large, small, large);
+        self.load_value(small, 1.0);
+        self.vector_op(self.set.subtract, large, small, large);
+        self.vector_op_memory(self.set.and, small, x, sign);
+        self.vector_op(self.set.inclusive_or, large, large, small);
+
+        self.vector_op(self.set.multiply, other, x, x);
+        self.polynomial(small, other, &TANH);
+        self.vector_op(self.set.multiply, small, small, other);
+        self.vector_op(self.set.multiply_add_factor, small, x, x);
+
+        // Magnitudes compare like integers, NaN above all numbers.
+        self.vector_op_memory(self.set.and, other, x, magnitude);
+        self.select_greater(other, TANH_SMALL.to_bits(), small, large);
+        self.move_vector(destination, small);
         self.pool.give_all(&registers);
         Ok(())
+    }
+
+    /// `destination ← source` in the lanes where `integer > bound`; `integer` is lost.
+    fn select_greater(&mut self, integer: u8, bound: u32, destination: u8, source: u8) {
+        let bound = self.constant_bits(bound);
+        let [integer, destination, source] =
+            [integer, destination, source].map(|number| self.set.register(number));
+        match self.set.masks {
+            MaskStyle::Vector { blend, .. } => {
+                self.emit(self.set.greater, &[integer.into(), integer.into(), bound.into()]);
+                let operands = [destination, destination, source, integer].map(Operand::from);
+                self.emit(blend, &operands);
+            }
+            MaskStyle::Opmask => {
+                self.emit(self.set.greater, &[Register::K1.into(), integer.into(), bound.into()]);
+                let operands = [destination.into(), source.into()];
+                self.asm.emit_masked(self.set.copy, &operands, Masking::Merge(Register::K1));
+            }
+        }
     }
 
     /// Horner's scheme, highest power first.
@@ -90,12 +118,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn shift(&mut self, code: iced_x86::Code, destination: u8, source: u8, bits: u8) {
-        let operands = [
-            self.set.register(destination).into(),
-            self.set.register(source).into(),
-            super::encoder::Operand::Byte(bits),
-        ];
+    fn shift(&mut self, code: Code, destination: u8, source: u8, bits: u8) {
+        let operands =
+            [self.set.register(destination).into(), self.set.register(source).into(), Operand::Byte(bits)];
         self.emit(code, &operands);
     }
 }

@@ -119,21 +119,20 @@ impl Emitter<'_> {
     /// Makes the limits known to the code that follows: values and masks into the frame.
     pub(super) fn activate(&mut self, uses: &[LimitUse]) -> Result<(), CompileError> {
         for limit in uses {
-            let active = match self.limits.iter().find(|active| active.of == *limit) {
-                Some(active) => active.clone(),
-                None => {
-                    let vectors =
-                        if limit.lanes { (limit.extent as usize).div_ceil(self.set.lanes()) } else { 0 };
-                    let bytes = self.set.bytes as i64;
-                    let masks = (0..vectors).map(|_| self.frame.slot(bytes)).collect();
-                    let active = ActiveLimit { of: limit.clone(), slot: self.frame.slot(8), masks };
-                    self.limits.push(active.clone());
-                    active
-                }
-            };
+            let known = self.limits.iter().find(|active| active.of == *limit).cloned();
+            let active = known.unwrap_or_else(|| self.new_limit(limit));
             self.evaluate_limit(&active)?;
         }
         Ok(())
+    }
+
+    fn new_limit(&mut self, limit: &LimitUse) -> ActiveLimit {
+        let vectors = if limit.lanes { (limit.extent as usize).div_ceil(self.set.lanes()) } else { 0 };
+        let bytes = self.set.bytes as i64;
+        let masks = (0..vectors).map(|_| self.frame.slot(bytes)).collect();
+        let active = ActiveLimit { of: limit.clone(), slot: self.frame.slot(8), masks };
+        self.limits.push(active.clone());
+        active
     }
 
     fn evaluate_limit(&mut self, active: &ActiveLimit) -> Result<(), CompileError> {

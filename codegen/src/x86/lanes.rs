@@ -5,7 +5,7 @@ use iced_x86::{Code, Register};
 use super::emitter::{DATA, Emitter};
 use super::encoder::{Masking, Memory, Operand};
 use super::guard::LimitId;
-use super::points::points_along;
+use super::points::{Point, points_along};
 use super::tree::{ELEMENT_BYTES, MemoryPlace, Operation};
 use super::vector::{MaskStyle, xmm, ymm};
 use crate::error::CompileError;
@@ -26,19 +26,27 @@ pub(super) struct Lanes {
 }
 
 impl Operation {
+    /// Bytes between lanes; 0: one element for all; `None`: they are not equally far apart.
+    pub(super) fn lane_stride(&self, place: &MemoryPlace, point: &Point, lanes: &Lanes) -> Option<i64> {
+        match self.vector {
+            Some(axis) => place.stride(point, axis, lanes.count),
+            None => Some(ELEMENT_BYTES),
+        }
+    }
+
     /// Extents of all axes.
-    pub(super) fn extents(&self) -> Vec<u64> {
-        self.axes.iter().map(|axis| axis.extent).collect()
+    pub(super) fn extents(&self) -> Point {
+        std::array::from_fn(|axis| self.axes.get(axis).map_or(1, |axis| axis.extent))
     }
 
     /// Points of the axes that do not run along the lanes.
-    pub(super) fn rows(&self) -> Vec<Vec<u64>> {
+    pub(super) fn rows(&self) -> Vec<Point> {
         points_along(&self.extents(), |axis| Some(axis) != self.vector)
     }
 
     /// A row's point moved to the start of a vector.
-    pub(super) fn at_vector(&self, row: &[u64], lanes: &Lanes, width: usize) -> Vec<u64> {
-        let mut point = row.to_vec();
+    pub(super) fn at_vector(&self, row: &Point, lanes: &Lanes, width: usize) -> Point {
+        let mut point = *row;
         if let Some(axis) = self.vector {
             point[axis] = (lanes.vector * width) as u64;
         }
@@ -58,20 +66,6 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// Bytes between lanes; 0: one element for all.
-    pub(super) fn lane_stride(
-        &self,
-        operation: &Operation,
-        place: &MemoryPlace,
-        point: &[u64],
-        lanes: &Lanes,
-    ) -> Option<i64> {
-        match operation.vector {
-            Some(axis) => place.stride(point, axis, lanes.count),
-            None => Some(ELEMENT_BYTES),
-        }
-    }
-
     /// Loads the elements of a vector. Lanes that are not active become 0, except that memory with room is
     /// read whole when `exact` is not asked for.
     pub(super) fn load_place(
@@ -79,11 +73,11 @@ impl Emitter<'_> {
         operation: &Operation,
         into: u8,
         place: &MemoryPlace,
-        point: &[u64],
+        point: &Point,
         lanes: &Lanes,
         exact: bool,
     ) -> Result<(), CompileError> {
-        match self.lane_stride(operation, place, point, lanes) {
+        match operation.lane_stride(place, point, lanes) {
             Some(0) => {
                 let memory = self.memory(place.address, place.offset(point))?;
                 let register = self.set.register(into);
@@ -109,10 +103,10 @@ impl Emitter<'_> {
         operation: &Operation,
         place: &MemoryPlace,
         from: u8,
-        point: &[u64],
+        point: &Point,
         lanes: &Lanes,
     ) -> Result<(), CompileError> {
-        if self.lane_stride(operation, place, point, lanes) == Some(ELEMENT_BYTES) || lanes.count == 1 {
+        if operation.lane_stride(place, point, lanes) == Some(ELEMENT_BYTES) || lanes.count == 1 {
             let memory = self.memory(place.address, place.offset(point))?;
             return self.store_lanes(memory, from, lanes);
         }
@@ -123,15 +117,15 @@ impl Emitter<'_> {
     pub(super) fn load_lanes(&mut self, into: u8, memory: Memory, lanes: &Lanes) {
         let register = self.set.register(into);
         if let Some(limit) = lanes.limit {
-            let mask = Memory::new(Register::RSP, self.mask(limit, lanes.vector));
             match self.set.masks {
                 MaskStyle::Vector { load, .. } => {
+                    let mask = Memory::new(Register::RSP, self.mask(limit, lanes.vector));
                     self.emit(self.set.load, &[register.into(), mask.into()]);
                     self.emit(load, &[register.into(), register.into(), memory.into()]);
                 }
                 MaskStyle::Opmask => {
-                    self.emit(Code::VEX_Kmovw_kr_km16, &[Register::K1.into(), mask.into()]);
-                    self.load_masked(register, memory, Register::K1);
+                    let mask = self.limit_opmask(limit, lanes.vector);
+                    self.load_masked(register, memory, mask);
                 }
             }
             return;
@@ -156,6 +150,39 @@ impl Emitter<'_> {
                 }
             },
         }
+    }
+
+    /// `destination ← value` in the active lanes.
+    pub(super) fn blend(&mut self, destination: u8, value: u8, lanes: &Lanes) -> Result<(), CompileError> {
+        let [to, from] = [destination, value].map(|number| self.set.register(number));
+        match self.set.masks {
+            MaskStyle::Vector { blend, .. } => {
+                let memory = match lanes.limit {
+                    Some(limit) => Memory::new(Register::RSP, self.mask(limit, lanes.vector)),
+                    None => self.constant_mask(lanes.count),
+                };
+                let mask = self.pool.take()?;
+                let mask_register = self.set.register(mask);
+                self.emit(self.set.load, &[mask_register.into(), memory.into()]);
+                self.emit(blend, &[to.into(), to.into(), from.into(), mask_register.into()]);
+                self.pool.give(mask);
+            }
+            MaskStyle::Opmask => {
+                let mask = match lanes.limit {
+                    Some(limit) => self.limit_opmask(limit, lanes.vector),
+                    None => self.constant_opmask(lanes.count),
+                };
+                self.asm.emit_masked(self.set.copy, &[to.into(), from.into()], Masking::Merge(mask));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the mask of a limit into an opmask register.
+    fn limit_opmask(&mut self, limit: LimitId, vector: usize) -> Register {
+        let mask = Memory::new(Register::RSP, self.mask(limit, vector));
+        self.emit(Code::VEX_Kmovw_kr_km16, &[Register::K1.into(), mask.into()]);
+        Register::K1
     }
 
     fn load_masked(&mut self, register: Register, memory: Memory, mask: Register) {
@@ -207,11 +234,7 @@ impl Emitter<'_> {
         match (self.set.masks, lanes.limit) {
             (MaskStyle::Opmask, limit) => {
                 let mask = match limit {
-                    Some(limit) => {
-                        let mask = Memory::new(Register::RSP, self.mask(limit, lanes.vector));
-                        self.emit(Code::VEX_Kmovw_kr_km16, &[Register::K1.into(), mask.into()]);
-                        Register::K1
-                    }
+                    Some(limit) => self.limit_opmask(limit, lanes.vector),
                     None => self.constant_opmask(lanes.count),
                 };
                 let operands = [memory.into(), register.into()];
@@ -285,7 +308,7 @@ impl Emitter<'_> {
         operation: &Operation,
         into: u8,
         place: &MemoryPlace,
-        point: &[u64],
+        point: &Point,
         lanes: &Lanes,
     ) -> Result<(), CompileError> {
         let scratch = Memory::new(Register::RSP, self.frame.scratch());
@@ -308,7 +331,7 @@ impl Emitter<'_> {
         operation: &Operation,
         place: &MemoryPlace,
         from: u8,
-        point: &[u64],
+        point: &Point,
         lanes: &Lanes,
     ) -> Result<(), CompileError> {
         let scratch = Memory::new(Register::RSP, self.frame.scratch());
@@ -333,12 +356,12 @@ impl Emitter<'_> {
     fn each_lane(
         &mut self,
         operation: &Operation,
-        point: &[u64],
+        point: &Point,
         lanes: &Lanes,
         end: super::encoder::Label,
-        emit: &mut dyn FnMut(&mut Self, usize, &[u64]) -> Result<(), CompileError>,
+        emit: &mut dyn FnMut(&mut Self, usize, &Point) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
-        let mut at = point.to_vec();
+        let mut at = *point;
         for lane in 0..lanes.count {
             if let Some(axis) = operation.vector {
                 at[axis] = point[axis] + lane as u64;

@@ -7,6 +7,7 @@ use super::emitter::{DATA, Emitter, Location};
 use super::encoder::{Memory, Operand};
 use super::frame;
 use super::guard::{self, LimitUse};
+use super::observed::observes_inactive;
 use super::tree::{Linear, LoopNode, Moved, Node, Operation, Trip};
 use crate::error::CompileError;
 
@@ -24,7 +25,10 @@ impl Emitter<'_> {
     /// Emits statements; register buffers that they declare are free again afterwards.
     pub(super) fn body(&mut self, nodes: &[Node]) -> Emitted {
         let mut declared = Vec::new();
-        for node in nodes {
+        for (at, node) in nodes.iter().enumerate() {
+            if let Node::Buffer(id) = node {
+                self.exact[*id as usize] = observes_inactive(&nodes[at + 1..], *id);
+            }
             match node {
                 Node::Buffer(id) if self.buffers[*id as usize].is_empty() => {
                     let shape = self.shapes[*id as usize].as_ref();
@@ -258,7 +262,9 @@ impl Emitter<'_> {
             .filter_map(|body| if let Node::Operation(operation) = body { Some(&**operation) } else { None })
             .collect();
         let mut uses = Vec::new();
-        operations.iter().for_each(|operation| guard::collect(operation, &mut uses));
+        for operation in &operations {
+            guard::collect(operation, &mut uses);
+        }
         let moves = |linear: &Linear| node.moved.iter().any(|moved| Some(moved.class) == linear.class);
         let (varying, fixed): (Vec<LimitUse>, Vec<LimitUse>) =
             uses.into_iter().partition(|limit| limit.values().iter().any(moves));
@@ -367,6 +373,7 @@ impl Emitter<'_> {
     /// So many copies of the body, each a step further on.
     fn copies(&mut self, part: &LeafPart<'_>, copies: u64, guards: bool) -> Emitted {
         let node = part.node;
+        let mut first = None;
         for copy in 0..copies as i64 {
             for (moved, (_, advance)) in node.moved.iter().zip(part.advances) {
                 self.bias[moved.class] = copy * advance;
@@ -375,8 +382,20 @@ impl Emitter<'_> {
                 self.activate(part.varying)?;
             }
             self.prefetches(part, copy, copies as i64)?;
+            if let Some(first) = &first {
+                let bias = &self.bias;
+                self.asm.repeat(first, |class| bias[class]);
+                continue;
+            }
+            let repeats = copies > 1 && !guards;
+            if repeats {
+                self.asm.record();
+            }
             for operation in part.operations {
                 self.operation(operation)?;
+            }
+            if repeats {
+                first = self.asm.recorded();
             }
         }
         for moved in &node.moved {

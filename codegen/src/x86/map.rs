@@ -1,13 +1,14 @@
 //! `map`: element-wise expressions.
 
+use iced_x86::{Code, Register};
 use tilewright_ir::expression::{Binary, Unary};
 
 use super::emitter::Emitter;
 use super::encoder::Memory;
 use super::lanes::Lanes;
+use super::points::Point;
 use super::tree::{ExpressionNode, Operation, Place};
 use crate::error::{CompileError, unsupported};
-use iced_x86::{Code, Register};
 
 /// A value in a register.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +31,7 @@ enum ValueKind {
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) operation: &'a Operation,
-    pub(super) point: &'a [u64],
+    pub(super) point: &'a Point,
     pub(super) lanes: &'a Lanes,
 }
 
@@ -51,10 +52,16 @@ impl Emitter<'_> {
                 let at = At { operation, point: &point, lanes };
                 match destination {
                     Place::Register(place) => {
-                        let target = self.vector_register(place, &point)?;
-                        let spilled = self.spill(&at, expression, Some(target))?;
-                        let value = self.evaluate(&at, expression, Some(target))?;
-                        self.move_vector(target, value.register);
+                        let destination = self.vector_register(place, &point)?;
+                        let keeps = self.keeps_lanes(place, lanes);
+                        let target = Some(destination).filter(|_| !keeps);
+                        let spilled = self.spill(&at, expression, Some(destination))?;
+                        let value = self.evaluate(&at, expression, target)?;
+                        if keeps {
+                            self.blend(destination, value.register, lanes)?;
+                        } else {
+                            self.move_vector(destination, value.register);
+                        }
                         self.release(value);
                         self.restore(&spilled);
                     }
@@ -80,8 +87,8 @@ impl Emitter<'_> {
         expression: &ExpressionNode,
         target: Option<u8>,
     ) -> Result<Vec<(u8, i64)>, CompileError> {
-        // One more for the store of a partial vector.
-        let needed = temporaries(expression) + u32::from(target.is_none());
+        // One more for the mask of a partial vector.
+        let needed = temporaries(expression) + 1;
         let mut spilled = Vec::new();
         if needed <= self.pool.available() {
             return Ok(spilled);
@@ -343,6 +350,7 @@ fn temporaries(expression: &ExpressionNode) -> u32 {
                 Unary::Negate | Unary::Absolute | Unary::SquareRoot => 0,
                 Unary::ReciprocalSquareRoot | Unary::Relu => 1,
                 Unary::Exponential => 2,
+                Unary::HyperbolicTangent => 5,
                 _ => 3,
             };
             // The operand itself may be a temporary.

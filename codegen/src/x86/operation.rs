@@ -5,6 +5,7 @@ use iced_x86::{Code, Register};
 use super::emitter::Emitter;
 use super::encoder::{Label, Memory};
 use super::lanes::Lanes;
+use super::points::Point;
 use super::tree::{Kind, Linear, Operation, Place, RegisterPlace};
 use super::vector::xmm;
 use crate::error::{CompileError, unsupported};
@@ -34,7 +35,7 @@ impl Emitter<'_> {
     }
 
     /// Branches to the returned label when the row lies beyond a limit.
-    pub(super) fn guard_row(&mut self, operation: &Operation, row: &[u64]) -> Option<Label> {
+    pub(super) fn guard_row(&mut self, operation: &Operation, row: &Point) -> Option<Label> {
         let mut skip = None;
         for (at, axis) in operation.axes.iter().enumerate() {
             if Some(at) == operation.vector {
@@ -55,7 +56,7 @@ impl Emitter<'_> {
     }
 
     /// The register that holds the vector of a register buffer starting at a point.
-    pub(super) fn vector_register(&self, place: &RegisterPlace, point: &[u64]) -> Result<u8, CompileError> {
+    pub(super) fn vector_register(&self, place: &RegisterPlace, point: &Point) -> Result<u8, CompileError> {
         let Some(shape) = &self.shapes[place.buffer as usize] else {
             return unsupported("a buffer that is not in registers");
         };
@@ -126,6 +127,31 @@ impl Emitter<'_> {
         self.emit(self.set.broadcast_lane, &[self.set.register(destination).into(), low.into()]);
     }
 
+    /// Whether a write of these lanes must keep the others.
+    pub(super) fn keeps_lanes(&self, place: &RegisterPlace, lanes: &Lanes) -> bool {
+        let buffer = place.buffer as usize;
+        let has_lanes = self.shapes[buffer].as_ref().is_some_and(|shape| shape.lane_dimension().is_some());
+        self.exact[buffer] && has_lanes && (lanes.limit.is_some() || lanes.count < self.set.lanes())
+    }
+
+    /// Writes an element of a register buffer: `compute` leaves the value in the register it is given.
+    pub(super) fn write_register(
+        &mut self,
+        place: &RegisterPlace,
+        register: u8,
+        lanes: &Lanes,
+        compute: &mut dyn FnMut(&mut Self, u8) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
+        if !self.keeps_lanes(place, lanes) {
+            return compute(self, register);
+        }
+        let value = self.pool.take()?;
+        compute(self, value)?;
+        self.blend(register, value, lanes)?;
+        self.pool.give(value);
+        Ok(())
+    }
+
     /// `destination ← value` at every active point.
     fn fill(&mut self, operation: &Operation, destination: &Place, value: f32) -> Result<(), CompileError> {
         let vectors = self.vectors(operation);
@@ -133,11 +159,17 @@ impl Emitter<'_> {
         match destination {
             Place::Register(place) => {
                 for row in operation.rows() {
+                    let exact = self.exact[place.buffer as usize];
+                    let guard = if exact { self.guard_row(operation, &row) } else { None };
                     for lanes in &vectors {
-                        let register =
-                            self.vector_register(place, &operation.at_vector(&row, lanes, width))?;
-                        self.load_value(register, value);
+                        let point = operation.at_vector(&row, lanes, width);
+                        let register = self.vector_register(place, &point)?;
+                        self.write_register(place, register, lanes, &mut |emitter, into| {
+                            emitter.load_value(into, value);
+                            Ok(())
+                        })?;
                     }
+                    self.bind_guard(guard);
                 }
             }
             Place::Memory(place) => {

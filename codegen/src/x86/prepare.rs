@@ -7,6 +7,7 @@ use tilewright_ir::program::{
 };
 use tilewright_ir::workspace::REGISTER_LEVEL;
 
+use super::points::{MOST_AXES, Point, points};
 use super::tree::{
     AxisNode, Base, Class, ClassId, ExpressionNode, Kind, Linear, LoopNode, Moved, Node, Operation, Place,
     PrefetchNode, Trip,
@@ -256,14 +257,15 @@ impl<'a> Preparer<'a> {
                     let Some(class) = place.address.class else { continue };
                     let Some(innermost) = self.loops.last() else { continue };
                     let advance = self.classes[class].terms.coefficient(innermost.variable) * step;
-                    let extents: Vec<u64> = instruction.axes.iter().map(|axis| axis.extent).collect();
-                    let relevant: Vec<u64> = extents
-                        .iter()
-                        .enumerate()
-                        .map(|(axis, &extent)| if place.depends_on(axis) { extent } else { 1 })
-                        .collect();
+                    let extents: Point = std::array::from_fn(|axis| {
+                        instruction
+                            .axes
+                            .get(axis)
+                            .filter(|_| place.depends_on(axis))
+                            .map_or(1, |axis| axis.extent)
+                    });
                     let mut offsets: Vec<i64> =
-                        super::points::points(&relevant).iter().map(|point| place.offset(point)).collect();
+                        points(&extents).iter().map(|point| place.offset(point)).collect();
                     offsets.sort_unstable();
                     let mut covered = i64::MIN;
                     for offset in offsets {
@@ -284,6 +286,9 @@ impl<'a> Preparer<'a> {
     fn operation(&mut self, instruction: &Instruction) -> Result<Option<Operation>, CompileError> {
         if !instruction.mask.is_empty() {
             return unsupported("a mask over the points of an instruction");
+        }
+        if instruction.axes.len() > MOST_AXES {
+            return unsupported(format!("an instruction with more than {MOST_AXES} axes"));
         }
         let keeps_inactive = matches!(instruction.operation, Work::Copy { pad: Some(_), .. });
         let mut axes = Vec::with_capacity(instruction.axes.len());

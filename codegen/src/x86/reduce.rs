@@ -7,13 +7,16 @@ use super::emitter::Emitter;
 use super::encoder::{Memory, Operand};
 use super::lanes::Lanes;
 use super::map::At;
-use super::points::points_along;
+use super::points::{Point, plus, points_along};
 use super::tree::{ELEMENT_BYTES, ExpressionNode, MemoryPlace, Operation, Place};
 use super::vector::{xmm, ymm};
 use crate::error::{CompileError, unsupported};
 
 /// Sums over lanes that are done together.
 const GROUP: usize = 4;
+
+/// Temporaries that this takes at most.
+const GROUP_REGISTERS: u32 = 4;
 
 /// What is combined, and how.
 #[derive(Clone, Copy)]
@@ -62,7 +65,10 @@ impl Emitter<'_> {
                     Place::Memory(place) => self.store_place(operation, place, sum, &point, lanes)?,
                     Place::Register(place) => {
                         let register = self.vector_register(place, &point)?;
-                        self.move_vector(register, sum);
+                        self.write_register(place, register, lanes, &mut |emitter, into| {
+                            emitter.move_vector(into, sum);
+                            Ok(())
+                        })?;
                     }
                 }
                 self.pool.give(sum);
@@ -79,7 +85,7 @@ impl Emitter<'_> {
         destination: &Place,
         accumulate: bool,
         sum: u8,
-        point: &[u64],
+        point: &Point,
         lanes: &Lanes,
     ) -> Result<(), CompileError> {
         match destination {
@@ -101,7 +107,7 @@ impl Emitter<'_> {
         &mut self,
         reduction: &Reduction<'_>,
         destination: &Place,
-        row: &[u64],
+        row: &Point,
     ) -> super::encoder::Label {
         let skip = self.asm.label();
         for (at, axis) in reduction.operation.axes.iter().enumerate() {
@@ -121,7 +127,7 @@ impl Emitter<'_> {
         reduction: &Reduction<'_>,
         destination: &Place,
         sum: u8,
-        row: &[u64],
+        row: &Point,
         lanes: &Lanes,
     ) -> Result<(), CompileError> {
         let operation = reduction.operation;
@@ -136,7 +142,7 @@ impl Emitter<'_> {
                     self.branch_if_inactive(limit, inner[at], skip);
                 }
             }
-            let both: Vec<u64> = row.iter().zip(&inner).map(|(x, y)| x + y).collect();
+            let both = plus(row, &inner);
             let point = operation.at_vector(&both, lanes, width);
             let at = At { operation, point: &point, lanes };
             let value = self.evaluate(&at, reduction.expression, None)?;
@@ -176,7 +182,10 @@ impl Emitter<'_> {
         let mut at = 0;
         while at < rows.len() {
             let group = rows.get(at..at + GROUP).filter(|_| {
-                !guarded && !accumulate && reduction.combine == Combine::Sum && self.pool.available() >= 6
+                !guarded
+                    && !accumulate
+                    && reduction.combine == Combine::Sum
+                    && self.pool.available() >= GROUP_REGISTERS
             });
             if let (Some(group), Place::Memory(place)) = (group, destination)
                 && neighbours(place, group)
@@ -196,7 +205,7 @@ impl Emitter<'_> {
         reduction: &Reduction<'_>,
         destination: &Place,
         accumulate: bool,
-        row: &[u64],
+        row: &Point,
     ) -> Result<(), CompileError> {
         let outside = self.guard_kept(reduction, destination, row);
         let sum = self.pool.take()?;
@@ -240,7 +249,7 @@ impl Emitter<'_> {
         reduction: &Reduction<'_>,
         destination: &Place,
         sum: u8,
-        row: &[u64],
+        row: &Point,
     ) -> Result<(), CompileError> {
         self.load_value(sum, identity(reduction.combine));
         for lanes in &self.vectors(reduction.operation) {
@@ -254,7 +263,7 @@ impl Emitter<'_> {
             let part = self.pool.take()?;
             self.zero(part);
             self.combine_rows(reduction, destination, part, row, lanes)?;
-            self.keep_active(part, lanes)?;
+            self.keep_active(part, lanes);
             self.vector_op(self.set.add, sum, sum, part);
             self.pool.give(part);
         }
@@ -262,11 +271,10 @@ impl Emitter<'_> {
     }
 
     /// Inactive lanes become 0, by way of the frame: this is no inner loop.
-    fn keep_active(&mut self, register: u8, lanes: &Lanes) -> Result<(), CompileError> {
+    fn keep_active(&mut self, register: u8, lanes: &Lanes) {
         let scratch = Memory::new(iced_x86::Register::RSP, self.frame.scratch());
         self.emit(self.set.store, &[scratch.into(), self.set.register(register).into()]);
         self.load_lanes(register, scratch, lanes);
-        Ok(())
     }
 
     /// Combines the lanes of a register into lane 0.
@@ -292,38 +300,71 @@ impl Emitter<'_> {
         reduction: &Reduction<'_>,
         destination: &Place,
         place: &MemoryPlace,
-        group: &[Vec<u64>],
+        group: &[Point],
     ) -> Result<(), CompileError> {
-        let sums = self.pool.take_all(GROUP)?;
-        for (&sum, row) in sums.iter().zip(group) {
-            self.all_lanes(reduction, destination, sum, row)?;
-            if self.set.bytes == 64 {
-                let upper = self.pool.take()?;
-                let operands = [ymm(upper).into(), self.set.register(sum).into(), Operand::Byte(1)];
-                self.emit(Code::EVEX_Vextractf32x8_ymmm256_k1z_zmm_imm8, &operands);
-                let operands = [ymm(sum).into(), ymm(sum).into(), ymm(upper).into()];
-                self.emit(Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, &operands);
-                self.pool.give(upper);
+        let add = Code::VEX_Vhaddps_ymm_ymm_ymmm256;
+        let mut halves = [0; 2];
+        for (half, rows) in halves.iter_mut().zip(group.chunks(2)) {
+            let first = self.lane_sums(reduction, destination, &rows[0])?;
+            let second = self.lane_sums(reduction, destination, &rows[1])?;
+            *half = if first.owned { first.register } else { self.pool.take()? };
+            let operands = [ymm(*half), ymm(first.register), ymm(second.register)].map(Operand::from);
+            self.emit(add, &operands);
+            if second.owned {
+                self.pool.give(second.register);
             }
         }
-        let add = Code::VEX_Vhaddps_ymm_ymm_ymmm256;
-        let [a, b, c, d] = [sums[0], sums[1], sums[2], sums[3]].map(|sum| Operand::from(ymm(sum)));
-        self.emit(add, &[a, a, b]);
-        self.emit(add, &[c, c, d]);
-        self.emit(add, &[a, a, c]);
-        let upper = Operand::from(xmm(sums[1]));
-        self.emit(Code::VEX_Vextractf128_xmmm128_ymm_imm8, &[upper, a, Operand::Byte(1)]);
-        let low = Operand::from(xmm(sums[0]));
-        self.emit(Code::VEX_Vaddps_xmm_xmm_xmmm128, &[low, low, upper]);
+        let [low, high] = halves.map(|half| Operand::from(ymm(half)));
+        self.emit(add, &[low, low, high]);
+        let upper = Operand::from(xmm(halves[1]));
+        self.emit(Code::VEX_Vextractf128_xmmm128_ymm_imm8, &[upper, low, Operand::Byte(1)]);
+        let sums = Operand::from(xmm(halves[0]));
+        self.emit(Code::VEX_Vaddps_xmm_xmm_xmmm128, &[sums, sums, upper]);
         let memory = self.memory(place.address, place.offset(&group[0]))?;
-        self.emit(Code::VEX_Vmovups_xmmm128_xmm, &[memory.into(), low]);
-        self.pool.give_all(&sums);
+        self.emit(Code::VEX_Vmovups_xmmm128_xmm, &[memory.into(), sums]);
+        self.pool.give_all(&halves);
         Ok(())
+    }
+
+    /// A ymm register whose lanes add up to one destination element.
+    fn lane_sums(
+        &mut self,
+        reduction: &Reduction<'_>,
+        destination: &Place,
+        row: &Point,
+    ) -> Result<LaneSums, CompileError> {
+        let vectors = self.vectors(reduction.operation);
+        let whole = vectors.len() == 1 && vectors[0].count == self.set.lanes() && self.set.bytes == 32;
+        if let (true, ExpressionNode::Load(Place::Register(place))) = (whole, reduction.expression)
+            && reduction.operation.axes.iter().zip(0..).all(|(axis, at)| {
+                axis.extent == 1 || Some(at) == reduction.operation.vector || destination.depends_on(at)
+            })
+        {
+            return Ok(LaneSums { register: self.vector_register(place, row)?, owned: false });
+        }
+        let sum = self.pool.take()?;
+        self.all_lanes(reduction, destination, sum, row)?;
+        if self.set.bytes == 64 {
+            let upper = self.pool.take()?;
+            let operands = [ymm(upper).into(), self.set.register(sum).into(), Operand::Byte(1)];
+            self.emit(Code::EVEX_Vextractf32x8_ymmm256_k1z_zmm_imm8, &operands);
+            let operands = [ymm(sum), ymm(sum), ymm(upper)].map(Operand::from);
+            self.emit(Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, &operands);
+            self.pool.give(upper);
+        }
+        Ok(LaneSums { register: sum, owned: true })
     }
 }
 
+/// Lanes still to be added up.
+struct LaneSums {
+    register: u8,
+    /// A temporary, not an element of a register buffer.
+    owned: bool,
+}
+
 /// Whether points lie one after another in memory.
-fn neighbours(place: &MemoryPlace, points: &[Vec<u64>]) -> bool {
+fn neighbours(place: &MemoryPlace, points: &[Point]) -> bool {
     let first = place.offset(&points[0]);
     points.iter().zip(0..).all(|(point, at)| place.offset(point) == first + at * ELEMENT_BYTES)
 }

@@ -5,6 +5,7 @@ use tilewright_ir::expression::Expression;
 use tilewright_ir::program::{Access, Instruction, Operation, Program, Statement, Target};
 use tilewright_ir::workspace::{REGISTER_LEVEL, fixed_shape};
 
+use super::points::Point;
 use super::tree::RegisterPlace;
 use crate::error::{CompileError, unsupported};
 
@@ -55,7 +56,9 @@ impl Pool {
         let mut taken: Vec<u8> =
             (0..32).rev().filter(|&register| self.is_free(register)).take(count).collect();
         taken.reverse();
-        taken.iter().for_each(|register| self.free &= !(1 << register));
+        for register in &taken {
+            self.free &= !(1 << register);
+        }
         Ok(taken)
     }
 
@@ -69,7 +72,9 @@ impl Pool {
     }
 
     pub(super) fn give_all(&mut self, registers: &[u8]) {
-        registers.iter().for_each(|&register| self.give(register));
+        for &register in registers {
+            self.give(register);
+        }
     }
 }
 
@@ -108,9 +113,9 @@ impl RegisterShape {
     }
 
     /// Where the element of a point lies.
-    pub(super) fn element(&self, place: &RegisterPlace, point: &[u64]) -> Result<Element, CompileError> {
+    pub(super) fn element(&self, place: &RegisterPlace, point: &Point) -> Result<Element, CompileError> {
         let (mut position, mut lane) = (0, 0);
-        for (dimension, (index, &extent)) in place.indices(point).into_iter().zip(&self.shape).enumerate() {
+        for (dimension, (index, &extent)) in place.indices(point).zip(&self.shape).enumerate() {
             let Some(index) = u64::try_from(index).ok().filter(|&index| index < extent) else {
                 return unsupported("an index outside a register buffer");
             };

@@ -9,7 +9,7 @@ use iced_x86::Code;
 
 use super::emitter::Emitter;
 use super::encoder::{Memory, Operand};
-use super::points::points_along;
+use super::points::{Point, points_along};
 use super::tree::{ELEMENT_BYTES, MemoryPlace, Operation};
 use super::vector::{xmm, ymm};
 use crate::error::CompileError;
@@ -29,7 +29,7 @@ pub(super) struct TransposePlan {
 
 /// A block's place and size.
 struct Block {
-    point: Vec<u64>,
+    point: Point,
     rows: u64,
     columns: u64,
 }
@@ -43,7 +43,7 @@ impl Emitter<'_> {
         source: &MemoryPlace,
         pad: Option<f32>,
     ) -> Option<TransposePlan> {
-        let origin = vec![0; operation.axes.len()];
+        let origin = Point::default();
         let contiguous = |place: &MemoryPlace, other: &MemoryPlace| {
             (0..operation.axes.len()).find(|&axis| {
                 let extent = operation.axes[axis].extent as usize;
@@ -76,7 +76,7 @@ impl Emitter<'_> {
         for start in points_along(&extents, |axis| axis != row_axis && axis != column_axis) {
             for row in (0..extents[row_axis]).step_by(ROWS as usize) {
                 for column in (0..extents[column_axis]).step_by(COLUMNS as usize) {
-                    let mut point = start.clone();
+                    let mut point = start;
                     point[row_axis] = row;
                     point[column_axis] = column;
                     let block = Block {
@@ -87,7 +87,7 @@ impl Emitter<'_> {
                     self.load_block(operation, source, plan, &block, &registers)?;
                     shuffle(self, &registers);
                     for at in 0..block.columns {
-                        let mut point = block.point.clone();
+                        let mut point = block.point;
                         point[column_axis] += at;
                         let memory = self.memory(destination.address, destination.offset(&point))?;
                         let register = registers[at as usize];
@@ -124,7 +124,7 @@ impl Emitter<'_> {
                 if row >= block.rows {
                     break;
                 }
-                let mut point = block.point.clone();
+                let mut point = block.point;
                 point[plan.row_axis] += row;
                 if let Some(limit) = limit {
                     self.branch_if_inactive(limit, point[plan.row_axis], skip);

@@ -9,6 +9,8 @@ use tilewright_ir::affine::Affine;
 use tilewright_ir::expression::{Binary, Unary};
 use tilewright_ir::program::{Combine, Deal};
 
+use super::points::Point;
+
 /// Position in the list of classes.
 pub(super) type ClassId = usize;
 
@@ -183,7 +185,7 @@ pub(super) struct PanelPlace {
 
 impl MemoryPlace {
     /// Bytes from the address to the element of a point.
-    pub(super) fn offset(&self, point: &[u64]) -> i64 {
+    pub(super) fn offset(&self, point: &Point) -> i64 {
         let plain: i64 = self.strides.iter().zip(point).map(|(stride, &at)| stride * at as i64).sum();
         let panel = self.panel.as_ref().map_or(0, |panel| {
             let index = panel
@@ -198,12 +200,12 @@ impl MemoryPlace {
 
     /// Bytes between neighbouring points along `axis`, for `count` points from `point` on; `None` when they
     /// are not equally far apart.
-    pub(super) fn stride(&self, point: &[u64], axis: usize, count: usize) -> Option<i64> {
+    pub(super) fn stride(&self, point: &Point, axis: usize, count: usize) -> Option<i64> {
         let Some(panel) = &self.panel else { return Some(self.strides[axis]) };
         if panel.coefficients[axis] == 0 {
             return Some(self.strides[axis]);
         }
-        let mut at = point.to_vec();
+        let mut at = *point;
         let mut offsets = (0..count as u64).map(|lane| {
             at[axis] = point[axis] + lane;
             self.offset(&at)
@@ -241,14 +243,10 @@ pub(super) struct RegisterPlace {
 
 impl RegisterPlace {
     /// Index in each dimension.
-    pub(super) fn indices(&self, point: &[u64]) -> Vec<i64> {
-        self.constants
-            .iter()
-            .zip(&self.coefficients)
-            .map(|(constant, coefficients)| {
-                coefficients.iter().zip(point).fold(*constant, |sum, (by, &at)| sum + by * at as i64)
-            })
-            .collect()
+    pub(super) fn indices<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = i64> + 'a {
+        self.constants.iter().zip(&self.coefficients).map(move |(constant, coefficients)| {
+            coefficients.iter().zip(point).fold(*constant, |sum, (by, &at)| sum + by * at as i64)
+        })
     }
 
     /// Whether elements depend on the axis at all.

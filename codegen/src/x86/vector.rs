@@ -11,6 +11,8 @@ pub(crate) enum MaskStyle {
         load: Code,
         /// Masked store.
         store: Code,
+        /// Selection between two registers.
+        blend: Code,
     },
     /// By an opmask register, on every instruction.
     Opmask,
