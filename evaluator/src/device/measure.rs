@@ -12,7 +12,7 @@ use tilewright_stats::Level;
 use tilewright_stats::interval::median_interval;
 use tilewright_stats::samples::median;
 
-use super::{Compiled, DeviceRunner, Known};
+use super::{Compiled, DeviceRunner, Known, Pacing};
 use crate::protocol::TimePlan;
 use crate::runner::Task;
 use crate::stand::{Effort, Samples};
@@ -55,7 +55,12 @@ impl DeviceRunner {
             self.incumbent = Some(Known { program: Arc::clone(program), launch_ns: first_ns });
         }
         let incumbent_ns = incumbent_ns.unwrap_or(first_ns);
-        let (samples, launches) = self.compare(first_ns, incumbent_ns, &mut rng)?;
+        let mut pacing = self.settings.pacing;
+        if incumbent.is_none() {
+            // Nothing is to be decided.
+            pacing.most_pairs = pacing.first_pairs;
+        }
+        let (samples, launches) = self.compare(&pacing, first_ns, incumbent_ns, &mut rng)?;
         let median_ns =
             median(&samples.candidate).map_err(|error| EvalError::Implausible(error.to_string()))?;
         self.plausible(median_ns)?;
@@ -109,11 +114,11 @@ impl DeviceRunner {
     /// Pairs until the pacing is content, and how many launches of the candidate they took.
     fn compare(
         &mut self,
+        pacing: &Pacing,
         first_ns: f64,
         incumbent_ns: f64,
         rng: &mut dyn Rng,
     ) -> Result<(Samples, u64), EvalError> {
-        let pacing = self.settings.pacing;
         let launches = pacing.launches(first_ns, incumbent_ns);
         let mut samples = Samples::default();
         let mut pairs = pacing.begin(first_ns, incumbent_ns);
@@ -155,7 +160,7 @@ impl DeviceRunner {
     fn effort(&self, incumbent_ns: Option<f64>) -> Effort {
         let pacing = &self.settings.pacing;
         let (limit, launch_ns, screen_above_ns) = match incumbent_ns {
-            Some(launch_ns) => (Duration::from_millis(50), 6.0 * launch_ns, pacing.screen_ratio * launch_ns),
+            Some(launch_ns) => (Duration::from_millis(50), 4.0 * launch_ns, pacing.screen_ratio * launch_ns),
             None => (Duration::from_secs(2), self.slowest_ns(), f64::INFINITY),
         };
         let limit = limit + Duration::from_nanos(launch_ns as u64);

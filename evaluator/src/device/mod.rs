@@ -57,6 +57,8 @@ struct Compiled {
 impl DeviceRunner {
     /// Generates inputs and expected results, starts a worker and measures the arithmetic ceiling.
     ///
+    /// Workers die with the thread that starts them: the runner should live on the thread that made it.
+    ///
     /// # Errors
     /// When memory or the process is refused.
     pub fn new(key: WorkloadKey, settings: DeviceSettings) -> Result<Self, EvaluatorError> {

@@ -14,6 +14,8 @@ pub struct Pacing {
     pub first_pairs: u32,
     /// Most pairs, for candidates close to the incumbent; at most 64.
     pub most_pairs: u32,
+    /// Time that pairs beyond the first ones may take together, ns.
+    pub most_ns: f64,
     /// Least length of a sample, ns: short kernels are launched several times.
     pub sample_ns: f64,
     /// Launches from this length on are long, ns: pairs are decided on one by one, and nothing is run only to warm up
@@ -29,6 +31,7 @@ impl Default for Pacing {
             screen_ratio: 2.5,
             first_pairs: 3,
             most_pairs: 9,
+            most_ns: 5e8,
             sample_ns: 20e3,
             long_ns: 1e6,
             long_screen_ratio: 1.3,
@@ -107,7 +110,9 @@ impl Pacing {
             .collect();
         ratios.sort_by(f64::total_cmp);
         let (Some(&lowest), Some(&median)) = (ratios.first(), ratios.get(taken / 2)) else { return 0 };
-        let left = self.most_pairs.min(64).saturating_sub(taken as u32);
+        let pair_ns = samples.pair_ns().max(self.sample_ns);
+        let affordable = ((self.most_ns / pair_ns) as u32).max(self.first_pairs);
+        let left = self.most_pairs.min(affordable).min(64).saturating_sub(taken as u32);
         if (taken as u32) < self.first_pairs {
             let screen = if self.is_long(incumbent_ns) { self.long_screen_ratio } else { self.screen_ratio };
             return if lowest > screen { 0 } else { left.min(self.first_pairs - taken as u32) };
@@ -152,6 +157,13 @@ mod tests {
         assert_eq!(more(&[1.0; 9]), 0);
         assert_eq!(pacing.more(&samples(&[1.4]), 1e7), 0);
         assert_eq!(pacing.more(&samples(&[1.2]), 1e7), 2);
+        let long = |ratios: &[f64]| {
+            let scaled = |times: Vec<f64>| times.into_iter().map(|time| time * 2e6).collect();
+            let Samples { incumbent, candidate, .. } = samples(ratios);
+            Samples { incumbent: scaled(incumbent), candidate: scaled(candidate), ..Samples::default() }
+        };
+        assert_eq!(pacing.more(&long(&[1.0]), 2e8), 2);
+        assert_eq!(pacing.more(&long(&[1.0; 3]), 2e8), 0);
     }
 
     #[test]

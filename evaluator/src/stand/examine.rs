@@ -50,6 +50,14 @@ pub struct Samples {
     pub(crate) unexplained_ns: u64,
 }
 
+impl Samples {
+    /// Mean time of one launch of each side together, ns.
+    pub(crate) fn pair_ns(&self) -> f64 {
+        let sum: f64 = self.incumbent.iter().chain(&self.candidate).sum();
+        sum / self.candidate.len().max(1) as f64
+    }
+}
+
 /// What the device can do at most, with as many threads as the stand has.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StandCeiling {

@@ -128,6 +128,12 @@ pub(super) fn is_large(computation: &Computation) -> bool {
 /// Operations from which on a launch is too long for a set of its own.
 const LARGE_OPERATIONS: f64 = (1_u64 << 27) as f64;
 
+/// Bytes of all sets, of the worker's private one, and of copies that checks keep.
+pub(super) fn needed(computation: &Computation, sets: usize) -> u64 {
+    let operands: u64 = computation.operands().iter().map(|operand| operand.layout().bytes()).sum();
+    operands.saturating_mul(sets as u64 + 2)
+}
+
 /// Bytes of all operands of a set.
 pub(super) fn footprint(arguments: &[BufferArgument]) -> u64 {
     arguments.iter().map(|argument| argument.bytes as u64).sum()

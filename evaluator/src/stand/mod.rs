@@ -13,7 +13,7 @@ use tilewright_codegen::Artifact;
 use tilewright_ir::computation::Computation;
 use tilewright_ir::{CacheState, WorkloadKey};
 use tilewright_journal::EvalError;
-use tilewright_runtime::{Clock, RuntimeError, SharedBuffer};
+use tilewright_runtime::{Clock, HostFacts, RuntimeError, SharedBuffer};
 
 use crate::EvaluatorError;
 use crate::process::{Ended, Exchange, WorkerProcess};
@@ -93,7 +93,12 @@ impl TestStand {
         let described = workload.operator().describe(workload.parameters());
         let computation = described.map_err(|error| refused(error.to_string()))?;
         let mut rng = ChaCha8Rng::seed_from_u64(settings.seed);
-        let sets = memory::plan(&computation, settings.thorough)
+        let plan = memory::plan(&computation, settings.thorough);
+        let (needed, there) = (memory::needed(&computation, plan.len()), HostFacts::detect().memory_bytes);
+        if needed > there / 4 * 3 {
+            return Err(refused(format!("it needs {needed} bytes of memory for checked runs, of {there}")));
+        }
+        let sets = plan
             .into_iter()
             .map(|plan| StandSet::new(workload, &computation, plan, &mut rng))
             .collect::<Result<Vec<_>, RuntimeError>>()?;

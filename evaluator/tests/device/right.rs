@@ -1,7 +1,7 @@
 //! What is right must pass: real kernels, measured and confirmed.
 
-use tilewright_evaluator::Runner;
-use tilewright_ir::operators;
+use tilewright_evaluator::{DeviceRunner, DeviceSettings, EvaluatorError, Runner};
+use tilewright_ir::{CacheState, WorkloadKey, operators};
 use tilewright_stats::{Claim, Decision, Evidence, Gate};
 
 use crate::support::{Rig, Test};
@@ -13,6 +13,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("cold_launches_are_slower", cold_launches_are_slower),
     ("a_kernel_does_not_beat_itself_when_confirmed", a_kernel_does_not_beat_itself_when_confirmed),
     ("ceilings_are_measured", ceilings_are_measured),
+    ("what_does_not_fit_into_memory_is_refused", what_does_not_fit_into_memory_is_refused),
 ];
 
 fn default_schedules_of_all_test_workloads_pass() {
@@ -75,4 +76,11 @@ fn ceilings_are_measured() {
     assert!(ceilings.gflops > 1.0 && ceilings.bandwidths[0].gbps > 0.1, "{ceilings:?}");
     let measurement = rig.evaluate().outcome.unwrap();
     assert!(2.0 * 32_f64.powi(3) / measurement.median_ns <= 1.1 * ceilings.gflops);
+}
+
+fn what_does_not_fit_into_memory_is_refused() {
+    let workload = "matmul:m=1000000,n=1000000,k=8,dtype=f32".parse().unwrap();
+    let key = WorkloadKey { workload, target: String::new(), threads: 1, cache: CacheState::Warm };
+    let refused = DeviceRunner::new(key, DeviceSettings::detect(1).unwrap()).err().unwrap();
+    assert!(matches!(refused, EvaluatorError::Workload { .. }), "{refused}");
 }
