@@ -61,9 +61,16 @@ pub(crate) fn chip(report: &DeviceReport, isa: &dyn Isa, vector_bytes: u64, regi
     let host = &report.host;
     let base = chip_for_host(&host.vendor, host.family, host.model, vector_bytes);
     let all = measured_threads(report, u32::MAX);
+    let clock = base.clock_ghz.v;
     let reads = |threads: usize| -> Vec<f64> {
         let of = report.ceilings.bandwidth.iter().filter(|read| read.threads == threads);
-        of.map(|read| read.gigabytes_per_second).collect()
+        let measured = of.map(|read| read.gigabytes_per_second);
+        // A loop that only reads falls short of the rate at which L2 serves a kernel's mixed accesses.
+        let published = base.levels.iter().map(|level| level.bytes_per_cycle.v * clock * threads as f64);
+        let with_published = measured.zip(published).enumerate();
+        with_published
+            .map(|(at, (measured, published))| if at == 1 { measured.max(published) } else { measured })
+            .collect()
     };
     let name = isa.id();
     let rate = report.ceilings.fma.iter().filter(|rate| rate.threads == 1);

@@ -10,9 +10,9 @@ use super::error::{CampaignError, Sink};
 use super::machine::{Campaign, Phase, Step};
 
 impl Campaign {
-    /// Ends the search as interrupted.
+    /// Ends the search inside a batch: for want of budget, or because it was told to stop.
     pub(super) fn interrupt(&mut self) {
-        self.phase = Phase::Confirming(EndReason::Interrupted);
+        self.phase = Phase::Confirming(self.limit(false).unwrap_or(EndReason::Interrupted));
     }
 
     /// What there is to confirm; `None` when nothing valid was found.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tilewright_evaluator::{BatchReport, Runner};
-use tilewright_journal::{Confirmation, EndReason};
+use tilewright_journal::{CeilingMeasured, Confirmation, EndReason, Event};
 
 use super::error::{CampaignError, Sink};
 use super::machine::{Campaign, Step};
@@ -36,7 +36,16 @@ impl Campaign {
         sink: &mut dyn Sink,
         stop: &AtomicBool,
     ) -> Result<CampaignResult, CampaignError> {
+        let every = self.settings.ceiling_every_ns;
+        let mut due = self.clock_ns.saturating_add(every);
         loop {
+            if self.clock_ns >= due && self.recorded.is_empty() {
+                due = self.clock_ns.saturating_add(every);
+                if let Some(ceilings) = runner.measure_ceilings() {
+                    let measured = CeilingMeasured { ceilings, at_ns: self.clock_ns };
+                    self.emit(&Event::CeilingMeasured(measured), sink)?;
+                }
+            }
             match self.next(stop.load(Ordering::Relaxed), sink)? {
                 Step::Evaluate { incumbent, batch } => {
                     let recorded = self.recorded.answers(self.next_index, &batch)?;

@@ -176,7 +176,9 @@ impl Campaign {
                         self.propose_default(sink)?;
                     }
                     if !self.pending.is_empty() {
-                        let batch = self.pending.iter().map(|pending| pending.task.clone()).collect();
+                        let affordable = self.affordable(self.pending.len());
+                        let batch =
+                            self.pending[..affordable].iter().map(|pending| pending.task.clone()).collect();
                         let incumbent = self.incumbent().map(|champion| champion.task.clone());
                         return Ok(Step::Evaluate { incumbent, batch });
                     }
@@ -196,7 +198,7 @@ impl Campaign {
     }
 
     /// Why the search ends now, if it does.
-    fn limit(&self, stop: bool) -> Option<EndReason> {
+    pub(super) fn limit(&self, stop: bool) -> Option<EndReason> {
         let budget = self.settings.budget;
         if stop && self.recorded.is_empty() {
             Some(EndReason::Interrupted)

@@ -52,7 +52,7 @@ impl Campaign {
         self.idle = if contenders.is_empty() { self.idle + 1 } else { 0 };
         self.predict(&mut contenders);
         let strategy = self.parts.strategy.id();
-        for contender in select(contenders, self.affordable(batch), self.settings.random_every, &mut rng) {
+        for contender in select(contenders, batch, self.settings.random_every, &mut rng) {
             let Contender { proposal, schedule, prepared, predicted_ns } = contender;
             let provenance = self.provenance(strategy, proposal.operator, proposal.parent);
             self.hand_out(schedule, prepared, provenance, predicted_ns);
@@ -101,15 +101,11 @@ impl Campaign {
         pays.clamp(1, self.settings.proposals_per_trial.max(1)) as usize
     }
 
-    /// How much of a batch the budget still allows. What is left out is at its end, so that a larger budget
-    /// would have begun the same way.
-    fn affordable(&self, batch: usize) -> usize {
+    /// How much of a batch the budget still allows. What is left out is at its end, and the batch stays open:
+    /// a larger budget would have begun the same way, and goes on with the rest of it.
+    pub(super) fn affordable(&self, batch: usize) -> usize {
         let trials = self.settings.budget.trials.map_or(u64::MAX, |trials| trials.saturating_sub(self.runs));
-        let time = match (self.settings.budget.time_ns, self.mean_ns()) {
-            (Some(time), Some(mean)) => time.saturating_sub(self.clock_ns).div_ceil(mean).max(1),
-            _ => u64::MAX,
-        };
-        batch.min(trials.min(time).min(usize::MAX as u64) as usize)
+        batch.min(usize::try_from(trials).unwrap_or(usize::MAX))
     }
 }
 

@@ -27,6 +27,8 @@ pub struct CampaignSettings {
     pub ns_per_proposal: u64,
     /// One candidate in so many is drawn at random among those that the ranker put behind; 0 for none.
     pub random_every: usize,
+    /// Time between measurements of the device's ceilings, ns.
+    pub ceiling_every_ns: u64,
     /// Rounds of proposals without a new candidate before the space counts as exhausted.
     pub idle_rounds: u32,
 }
@@ -38,9 +40,10 @@ impl Default for CampaignSettings {
             budget: Budget::default(),
             largest_batch: 16,
             batch_ns: 250_000_000,
-            proposals_per_trial: 8,
-            ns_per_proposal: 500_000,
+            proposals_per_trial: 48,
+            ns_per_proposal: 300_000,
             random_every: 5,
+            ceiling_every_ns: 5_000_000_000,
             idle_rounds: 16,
         }
     }
