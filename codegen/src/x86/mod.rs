@@ -21,6 +21,7 @@ mod observed;
 mod operation;
 mod place;
 mod points;
+mod prefetch;
 mod prepare;
 mod reduce;
 mod registers;

@@ -3,14 +3,13 @@
 use tilewright_ir::affine::{Affine, Constraint, Index, Variable};
 use tilewright_ir::expression::Expression;
 use tilewright_ir::program::{
-    Deal, Dimension, Instruction, Loop, Operation as Work, Prefetch, Program, Statement, Target,
+    Deal, Dimension, Instruction, Loop, Operation as Work, Program, Statement, Target,
 };
 use tilewright_ir::workspace::REGISTER_LEVEL;
 
-use super::points::{MOST_AXES, Point, points};
+use super::points::MOST_AXES;
 use super::tree::{
-    AxisNode, Base, Class, ClassId, ExpressionNode, Kind, Linear, LoopNode, Moved, Node, Operation, Place,
-    PrefetchNode, Trip,
+    AxisNode, Base, Class, ClassId, ExpressionNode, Kind, Linear, LoopNode, Moved, Node, Operation, Trip,
 };
 use crate::error::{CompileError, unsupported};
 
@@ -239,49 +238,6 @@ impl<'a> Preparer<'a> {
         Ok(moved)
     }
 
-    /// Where prefetches go: one for each line that an iteration of the loop reads from the target.
-    fn prefetches(
-        &mut self,
-        hints: &[Prefetch],
-        body: &[Statement],
-        step: i64,
-    ) -> Result<Vec<PrefetchNode>, CompileError> {
-        let mut nodes = Vec::new();
-        for hint in hints {
-            for statement in body {
-                let Statement::Instruction(instruction) = statement else { continue };
-                let Work::Contract { a, b, .. } = &instruction.operation else { continue };
-                for access in [a, b].into_iter().filter(|access| access.target == hint.target) {
-                    let axes: Vec<Variable> = instruction.axes.iter().map(|axis| axis.variable).collect();
-                    let Place::Memory(place) = self.place(access, &axes)? else { continue };
-                    let Some(class) = place.address.class else { continue };
-                    let Some(innermost) = self.loops.last() else { continue };
-                    let advance = self.classes[class].terms.coefficient(innermost.variable) * step;
-                    let extents: Point = std::array::from_fn(|axis| {
-                        instruction
-                            .axes
-                            .get(axis)
-                            .filter(|_| place.depends_on(axis))
-                            .map_or(1, |axis| axis.extent)
-                    });
-                    let mut offsets: Vec<i64> =
-                        points(&extents).iter().map(|point| place.offset(point)).collect();
-                    offsets.sort_unstable();
-                    let mut covered = i64::MIN;
-                    for offset in offsets {
-                        if offset >= covered {
-                            let constant = place.address.constant + offset;
-                            let address = Linear { class: place.address.class, constant };
-                            nodes.push(PrefetchNode { address, advance, distance: i64::from(hint.distance) });
-                            covered = offset + LINE;
-                        }
-                    }
-                }
-            }
-        }
-        Ok(nodes)
-    }
-
     /// Prepares a tile instruction; `None` when it has no active point.
     fn operation(&mut self, instruction: &Instruction) -> Result<Option<Operation>, CompileError> {
         if !instruction.mask.is_empty() {
@@ -377,9 +333,6 @@ impl<'a> Preparer<'a> {
         })
     }
 }
-
-/// Bytes of a cache line.
-const LINE: i64 = 64;
 
 /// The index without a lookup.
 pub(super) fn affine(index: &Index) -> Result<&Affine, CompileError> {

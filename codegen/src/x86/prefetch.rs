@@ -1,0 +1,70 @@
+//! Which lines the prefetch hints of a program mean.
+
+use tilewright_ir::affine::Variable;
+use tilewright_ir::program::{Operation as Work, Prefetch, Statement};
+
+use super::points::{Point, points};
+use super::prepare::Preparer;
+use super::tree::{Linear, MemoryPlace, Place, PrefetchNode};
+use crate::error::CompileError;
+
+/// Bytes of a cache line.
+const LINE: i64 = 64;
+
+impl Preparer<'_> {
+    /// Where the hints of a loop lead: one place for each line that an iteration reads from the target.
+    pub(super) fn prefetches(
+        &mut self,
+        hints: &[Prefetch],
+        body: &[Statement],
+        step: i64,
+    ) -> Result<Vec<PrefetchNode>, CompileError> {
+        let mut nodes = Vec::new();
+        for hint in hints {
+            for statement in body {
+                let Statement::Instruction(instruction) = statement else { continue };
+                let Work::Contract { a, b, .. } = &instruction.operation else { continue };
+                for access in [a, b].into_iter().filter(|access| access.target == hint.target) {
+                    let axes: Vec<Variable> = instruction.axes.iter().map(|axis| axis.variable).collect();
+                    let Place::Memory(place) = self.place(access, &axes)? else { continue };
+                    let Some(class) = place.address.class else { continue };
+                    let Some(innermost) = self.loops.last() else { continue };
+                    let advance = self.classes[class].terms.coefficient(innermost.variable) * step;
+                    let extents =
+                        std::array::from_fn(|axis| instruction.axes.get(axis).map_or(1, |axis| axis.extent));
+                    nodes.extend(lines(&place, &extents).into_iter().map(|address| PrefetchNode {
+                        address,
+                        advance,
+                        distance: i64::from(hint.distance),
+                    }));
+                }
+            }
+        }
+        Ok(nodes)
+    }
+}
+
+/// The first address of each line that the points of a place touch.
+fn lines(place: &MemoryPlace, extents: &Point) -> Vec<Linear> {
+    let extents: Point =
+        std::array::from_fn(
+            |axis| {
+                if extents[axis] > 1 && place.depends_on(axis) { extents[axis] } else { 1 }
+            },
+        );
+    let mut offsets: Vec<i64> = points(&extents).iter().map(|point| place.offset(point)).collect();
+    offsets.sort_unstable();
+    let mut covered = i64::MIN;
+    offsets.retain(|&offset| {
+        let first = offset >= covered;
+        if first {
+            covered = offset + LINE;
+        }
+        first
+    });
+    let constant = place.address.constant;
+    offsets
+        .into_iter()
+        .map(|offset| Linear { class: place.address.class, constant: constant + offset })
+        .collect()
+}
