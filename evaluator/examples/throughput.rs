@@ -102,6 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     println!("{:.1} % of the time inside kernels", 1e2 * statistics.kernel_fraction());
     println!("{} workers started", statistics.stand.workers);
+    self_comparisons(&mut runner, &default);
     let confirmed = runner.confirm(&incumbent, &default)?;
     if let Some(confirmed) = confirmed {
         let verdict = tilewright_stats::Claim::DEFAULT.judge(&confirmed.evidence);
@@ -111,6 +112,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
+
+/// How often a kernel beats itself or loses, and by how much the two sides differ on average.
+fn self_comparisons(runner: &mut DeviceRunner, task: &Task) {
+    let (mut decisions, mut log_ratios) = (BTreeMap::<String, u32>::new(), Vec::new());
+    for seed in 0..SELF_COMPARISONS {
+        let task = Task { seed, ..task.clone() };
+        let report = runner.run(Some(&task), std::slice::from_ref(&task));
+        let verdict = Racing::DEFAULT.judge(&report.evaluations[0].evidence);
+        *decisions.entry(format!("{:?}", verdict.kind)).or_default() += 1;
+        log_ratios.extend(verdict.ratio.map(f64::ln));
+    }
+    let mean = log_ratios.iter().sum::<f64>() / log_ratios.len().max(1) as f64;
+    println!("the default beside itself: {decisions:?}, mean ratio {:.5}", mean.exp());
+}
+
+/// Comparisons of a kernel with itself.
+const SELF_COMPARISONS: u64 = 300;
 
 fn task(
     subject: &Arc<Subject>,

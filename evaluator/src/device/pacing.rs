@@ -43,8 +43,9 @@ impl Default for Pacing {
 const CLEARLY_SLOWER: f64 = 1.05;
 /// A median ratio above this, and judged slower: as above.
 const SLOWER: f64 = 1.02;
-/// Pairs after which a faster candidate is believed.
-const ENOUGH_WHEN_FASTER: usize = 5;
+/// Faster by this factor in every pair: no more than so many pairs are needed. Anything closer gets all pairs
+/// and is looked at once, since looking again and again until something shows would find what is not there.
+const CLEARLY_FASTER: (f64, usize) = (0.97, 5);
 
 impl Pacing {
     /// Launches of one sample of incumbent and candidate.
@@ -109,7 +110,8 @@ impl Pacing {
             .map(|(candidate, incumbent)| candidate / incumbent)
             .collect();
         ratios.sort_by(f64::total_cmp);
-        let (Some(&lowest), Some(&median)) = (ratios.first(), ratios.get(taken / 2)) else { return 0 };
+        let (Some(&lowest), Some(&highest)) = (ratios.first(), ratios.last()) else { return 0 };
+        let median = ratios[taken / 2];
         let pair_ns = samples.pair_ns().max(self.sample_ns);
         let affordable = ((self.most_ns / pair_ns) as u32).max(self.first_pairs);
         let left = self.most_pairs.min(affordable).min(64).saturating_sub(taken as u32);
@@ -120,13 +122,13 @@ impl Pacing {
         if lowest > CLEARLY_SLOWER {
             return 0;
         }
+        if highest < CLEARLY_FASTER.0 && taken >= CLEARLY_FASTER.1 {
+            return 0;
+        }
         let pairs =
             Evidence::Pairs { incumbent: samples.incumbent.clone(), candidate: samples.candidate.clone() };
-        match Racing::DEFAULT.judge(&pairs).kind {
-            Decision::Slower if median > SLOWER => 0,
-            Decision::Faster if taken >= ENOUGH_WHEN_FASTER => 0,
-            _ => left.min(2),
-        }
+        let slower = median > SLOWER && Racing::DEFAULT.judge(&pairs).kind == Decision::Slower;
+        if slower { 0 } else { left.min(2) }
     }
 }
 
@@ -154,6 +156,7 @@ mod tests {
         assert_eq!(more(&[1.01, 1.0, 0.99]), 2);
         assert_eq!(more(&[0.9, 0.91, 0.92]), 2);
         assert_eq!(more(&[0.9, 0.91, 0.92, 0.93, 0.9]), 0);
+        assert_eq!(more(&[0.99, 0.98, 0.99, 0.98, 0.99]), 2);
         assert_eq!(more(&[1.0; 9]), 0);
         assert_eq!(pacing.more(&samples(&[1.4]), 1e7), 0);
         assert_eq!(pacing.more(&samples(&[1.2]), 1e7), 2);
