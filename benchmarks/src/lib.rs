@@ -3,5 +3,7 @@
 //! [`peers`] holds one file a peer, [`comparison`] what measures them fairly beside each other:
 //! the program `peers` is a thin command line over both.
 
+#![expect(clippy::disallowed_methods, reason = "comparisons time foreign libraries, with a plain clock")]
+
 pub mod comparison;
 pub mod peers;
