@@ -69,7 +69,7 @@ impl Emitter<'_> {
                 Some(at) == operation.vector && !axis.extent.is_multiple_of(self.set.lanes() as u64);
             matches!(kind, AxisKind::Left | AxisKind::Right) && (partial || self.limit(axis).is_some())
         });
-        if limited && self.exact[target.buffer as usize] {
+        if limited && self.observed[target.buffer as usize].sums {
             return unsupported("a partial contraction into lanes that are read whole");
         }
         let extents = operation.extents();

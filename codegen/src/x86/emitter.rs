@@ -5,6 +5,7 @@ use iced_x86::{Code, Register};
 use super::encoder::{Assembler, Label, Memory, Operand};
 use super::frame::Frame;
 use super::guard::ActiveLimit;
+use super::observed::Observed;
 use super::registers::{Pool, RegisterShape};
 use super::tree::{Class, ClassId, Linear};
 use super::vector::VectorSet;
@@ -64,7 +65,7 @@ pub(super) struct Emitter<'a> {
     /// Registers of the buffers that are alive.
     pub(super) buffers: Vec<Vec<u8>>,
     /// Of the buffers that are alive: whether partial writes must keep the other lanes.
-    pub(super) exact: Vec<bool>,
+    pub(super) observed: Vec<Observed>,
     /// Limits that bind in the code being emitted.
     pub(super) limits: Vec<ActiveLimit>,
     /// Addresses that the current operation has in scratch registers.
@@ -91,7 +92,7 @@ impl<'a> Emitter<'a> {
             pool: Pool::new(set.registers),
             shapes,
             buffers: vec![Vec::new(); shapes.len()],
-            exact: vec![false; shapes.len()],
+            observed: vec![Observed::default(); shapes.len()],
             limits: Vec::new(),
             pinned: Vec::new(),
             opmasks: Vec::new(),

@@ -7,7 +7,7 @@ use super::emitter::{DATA, Emitter, Location};
 use super::encoder::{Memory, Operand};
 use super::frame;
 use super::guard::{self, LimitUse};
-use super::observed::observes_inactive;
+use super::observed::observed;
 use super::tree::{Linear, LoopNode, Moved, Node, Operation, Trip};
 use crate::error::CompileError;
 
@@ -27,7 +27,7 @@ impl Emitter<'_> {
         let mut declared = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
             if let Node::Buffer(id) = node {
-                self.exact[*id as usize] = observes_inactive(&nodes[at + 1..], *id);
+                self.observed[*id as usize] = observed(&nodes[at + 1..], *id);
             }
             match node {
                 Node::Buffer(id) if self.buffers[*id as usize].is_empty() => {

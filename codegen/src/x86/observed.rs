@@ -36,17 +36,29 @@ impl Coverage {
     }
 }
 
-/// Whether some read of `buffer` in `nodes` covers what some write left out.
-pub(super) fn observes_inactive(nodes: &[Node], buffer: u32) -> bool {
+/// Whose partial writes are seen.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Observed {
+    /// Of fills, copies, maps and reductions.
+    pub(super) writes: bool,
+    /// Of contractions.
+    pub(super) sums: bool,
+}
+
+/// Looks whether some read of `buffer` in `nodes` covers what some write left out.
+pub(super) fn observed(nodes: &[Node], buffer: u32) -> Observed {
     let mut found = Accesses::default();
     visit(nodes, buffer, &mut found);
-    found.reads.iter().any(|read| found.writes.iter().any(|write| !read.within(write)))
+    let seen =
+        |writes: &[Coverage]| found.reads.iter().any(|read| writes.iter().any(|write| !read.within(write)));
+    Observed { writes: seen(&found.writes), sums: seen(&found.sums) }
 }
 
 #[derive(Default)]
 struct Accesses {
     reads: Vec<Coverage>,
     writes: Vec<Coverage>,
+    sums: Vec<Coverage>,
 }
 
 fn visit(nodes: &[Node], buffer: u32, found: &mut Accesses) {
@@ -62,30 +74,40 @@ fn visit(nodes: &[Node], buffer: u32, found: &mut Accesses) {
             }
             Node::Operation(operation) => {
                 let is_buffer = |place: &Place| matches!(place, Place::Register(at) if at.buffer == buffer);
+                let reads = &mut found.reads;
                 let mut read = |place: &Place| {
                     if is_buffer(place) {
-                        found.reads.push(Coverage::of(operation, place));
+                        reads.push(Coverage::of(operation, place));
                     }
                 };
-                let written = match &operation.kind {
-                    Kind::Fill { destination, .. } => destination,
+                let (written, into) = match &operation.kind {
+                    Kind::Fill { destination, .. } => (destination, &mut found.writes),
                     Kind::Copy { destination, source, .. } => {
                         read(source);
-                        destination
+                        (destination, &mut found.writes)
                     }
                     // The accumulator passes from lane to lane: that is no look at it.
                     Kind::Contract { accumulator, a, b } => {
                         read(a);
                         read(b);
-                        accumulator
+                        (accumulator, &mut found.sums)
                     }
                     Kind::Map { destination, expression } | Kind::Reduce { destination, expression, .. } => {
                         expression.places(&mut read);
-                        destination
+                        (destination, &mut found.writes)
                     }
                 };
                 if is_buffer(written) {
-                    found.writes.push(Coverage::of(operation, written));
+                    let mut coverage = Coverage::of(operation, written);
+                    if let (Kind::Contract { a, b, .. }, Some(axis)) = (&operation.kind, operation.vector)
+                        && a.depends_on(axis)
+                        && b.depends_on(axis)
+                    {
+                        // Zeros are added to the lanes left out.
+                        coverage.extent = u64::MAX;
+                        coverage.limits.retain(|limit| !operation.axes[axis].limits.contains(limit));
+                    }
+                    into.push(coverage);
                 }
             }
         }

@@ -131,7 +131,7 @@ impl Emitter<'_> {
     pub(super) fn keeps_lanes(&self, place: &RegisterPlace, lanes: &Lanes) -> bool {
         let buffer = place.buffer as usize;
         let has_lanes = self.shapes[buffer].as_ref().is_some_and(|shape| shape.lane_dimension().is_some());
-        self.exact[buffer] && has_lanes && (lanes.limit.is_some() || lanes.count < self.set.lanes())
+        self.observed[buffer].writes && has_lanes && (lanes.limit.is_some() || lanes.count < self.set.lanes())
     }
 
     /// Writes an element of a register buffer: `compute` leaves the value in the register it is given.
@@ -159,7 +159,7 @@ impl Emitter<'_> {
         match destination {
             Place::Register(place) => {
                 for row in operation.rows() {
-                    let exact = self.exact[place.buffer as usize];
+                    let exact = self.observed[place.buffer as usize].writes;
                     let guard = if exact { self.guard_row(operation, &row) } else { None };
                     for lanes in &vectors {
                         let point = operation.at_vector(&row, lanes, width);
