@@ -29,6 +29,15 @@ pub trait Runner {
         Ok(None)
     }
 
+    /// Compares finalists with the incumbent once more, with the effort that the end of a search is worth: the
+    /// median of each one's time over the incumbent's, in order. A race is lenient, so among many near-equal
+    /// candidates some of those that won one are slower than those that they replaced. `None` for what failed,
+    /// and where evaluations are not measurements.
+    fn rematch(&mut self, incumbent: &Task, finalists: &[Task]) -> Vec<Option<f64>> {
+        let _ = incumbent;
+        vec![None; finalists.len()]
+    }
+
     /// Measures again what the device can do at most, to be called between batches since ceilings move with
     /// the machine's other load; `None` where there is nothing to measure.
     fn measure_ceilings(&mut self) -> Option<Ceilings> {

@@ -6,6 +6,7 @@
 mod confirm;
 mod measure;
 mod pacing;
+mod rematch;
 mod settings;
 mod statistics;
 
@@ -185,6 +186,10 @@ impl Runner for DeviceRunner {
         let elapsed_ns = now - self.reported_ns;
         self.reported_ns = now;
         Ok(Some(ConfirmationReport { elapsed_ns, ..report }))
+    }
+
+    fn rematch(&mut self, incumbent: &Task, finalists: &[Task]) -> Vec<Option<f64>> {
+        self.rematch_all(incumbent, finalists)
     }
 
     fn measure_ceilings(&mut self) -> Option<Ceilings> {

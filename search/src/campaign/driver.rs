@@ -2,11 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tilewright_evaluator::{BatchReport, Runner};
-use tilewright_journal::{CeilingMeasured, Confirmation, EndReason, Event};
+use tilewright_evaluator::{BatchReport, Runner, Task};
+use tilewright_journal::{CeilingMeasured, Confirmation, EndReason, Event, IncumbentMoved};
 
 use super::error::{CampaignError, Sink};
-use super::machine::{Campaign, Step};
+use super::machine::{Campaign, Champion, Phase, Step};
+
+/// Incumbents that are compared with the last one at the end.
+const FINALISTS: usize = 8;
 
 /// How a campaign ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +61,13 @@ impl Campaign {
                     self.take(answers, sink)?;
                 }
                 Step::Confirm { winner, default } => {
+                    let interrupted = matches!(self.phase, Phase::Confirming(EndReason::Interrupted));
+                    if !std::mem::replace(&mut self.rematched, true)
+                        && !interrupted
+                        && self.rematch(&winner, runner, sink)?
+                    {
+                        continue;
+                    }
                     let report = runner.confirm(&winner, &default);
                     self.confirmed(report, sink)?;
                 }
@@ -73,6 +83,35 @@ impl Campaign {
                 }
             }
         }
+    }
+
+    /// Has the latest incumbents compared once more; whether another one than the last is now the winner.
+    ///
+    /// Such a move goes back to an earlier trial, by which a resumed campaign knows that it was no part of the
+    /// search.
+    fn rematch(
+        &mut self,
+        winner: &Task,
+        runner: &mut dyn Runner,
+        sink: &mut dyn Sink,
+    ) -> Result<bool, CampaignError> {
+        let others = &self.champions[..self.champions.len().saturating_sub(1)];
+        let finalists: Vec<Champion> = others.iter().rev().take(FINALISTS).cloned().collect();
+        let tasks: Vec<Task> = finalists.iter().map(|finalist| finalist.task.clone()).collect();
+        let ratios = runner.rematch(winner, &tasks);
+        let best = ratios.iter().zip(finalists).filter_map(|(ratio, finalist)| Some(((*ratio)?, finalist)));
+        let best = best.min_by(|(first, _), (second, _)| first.total_cmp(second));
+        let Some((_, finalist)) = best.filter(|(ratio, _)| *ratio < 1.0) else { return Ok(false) };
+        let moved = IncumbentMoved {
+            trial: finalist.trial,
+            previous: self.champions.last().map(|champion| champion.trial),
+            median_ns: finalist.median_ns,
+            program: finalist.task.program.as_ref().map_or_else(String::new, |program| program.to_string()),
+            at_ns: self.clock_ns,
+        };
+        self.champions.push(finalist);
+        self.emit(&Event::IncumbentMoved(moved), sink)?;
+        Ok(true)
     }
 
     /// Evaluations with the time at which each was complete, after `since` or the present time.

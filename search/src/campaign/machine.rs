@@ -102,6 +102,8 @@ pub struct Campaign {
     /// Incumbents so far, the present one last.
     pub(super) champions: Vec<Champion>,
     pub(super) started: bool,
+    /// Whether the finalists have been compared.
+    pub(super) rematched: bool,
     pub(super) winner: Option<u64>,
     pub(super) why: Option<EndReason>,
     pub(super) confirmation: Option<Confirmation>,
@@ -147,6 +149,7 @@ impl Campaign {
             pending: Vec::new(),
             champions: Vec::new(),
             started: false,
+            rematched: false,
             winner: None,
             why: None,
             confirmation: None,

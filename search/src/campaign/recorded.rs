@@ -16,7 +16,12 @@ pub(super) struct Recorded {
 impl Recorded {
     /// Keeps what follows from seed and answers; confirmation and end are made anew.
     pub(super) fn new(events: impl IntoIterator<Item = Event>) -> Self {
-        let follows = |event: &Event| matches!(event, Event::TrialFinished(_) | Event::IncumbentMoved(_));
+        let follows = |event: &Event| match event {
+            Event::TrialFinished(_) => true,
+            // A move back to an earlier trial was made among the finalists, after the search.
+            Event::IncumbentMoved(moved) => moved.previous.is_none_or(|previous| previous < moved.trial),
+            _ => false,
+        };
         Self { events: events.into_iter().filter(follows).collect() }
     }
 
