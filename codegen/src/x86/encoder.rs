@@ -91,6 +91,24 @@ pub(super) enum Masking {
     Merge(Register),
 }
 
+/// A read-only constant.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Constant {
+    /// Aligned to their number.
+    Bytes(Vec<u8>),
+    /// So many copies of a 32-bit value.
+    Repeated { copies: usize, bits: u32 },
+}
+
+impl Constant {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Bytes(bytes) => bytes.clone(),
+            Self::Repeated { copies, bits } => bits.to_le_bytes().repeat(*copies),
+        }
+    }
+}
+
 const UNBOUND: u64 = u64::MAX;
 
 /// Code under construction.
@@ -100,8 +118,7 @@ pub(super) struct Assembler {
     labels: Vec<u64>,
     /// Offset of a 32-bit distance, offset that it counts from, and where it leads.
     distances: Vec<(usize, u64, Label)>,
-    /// Constants by alignment and bytes.
-    constants: BTreeMap<(usize, Vec<u8>), Label>,
+    constants: BTreeMap<Constant, Label>,
     failure: Option<CompileError>,
     recording: Option<Recording>,
 }
@@ -262,12 +279,11 @@ impl Assembler {
     }
 
     /// A read-only constant, kept once.
-    pub(super) fn constant(&mut self, bytes: &[u8]) -> Memory {
-        let key = (bytes.len().next_power_of_two(), bytes.to_vec());
-        let known = self.constants.get(&key).copied();
+    pub(super) fn constant(&mut self, constant: Constant) -> Memory {
+        let known = self.constants.get(&constant).copied();
         let label = known.unwrap_or_else(|| {
             let label = self.label();
-            self.constants.insert(key, label);
+            self.constants.insert(constant, label);
             label
         });
         Memory { base: Register::RIP, displacement: 0, repeated: false, constant: Some(label), class: None }
@@ -303,10 +319,13 @@ impl Assembler {
         }
         let mut code = self.encoder.take_buffer();
         // Widest first, so that all are aligned without gaps.
-        for ((alignment, bytes), label) in self.constants.iter().rev() {
-            code.resize(code.len().next_multiple_of(*alignment), 0);
+        let mut constants: Vec<(Vec<u8>, Label)> =
+            self.constants.iter().map(|(constant, label)| (constant.bytes(), *label)).collect();
+        constants.sort_by_key(|(bytes, _)| std::cmp::Reverse(bytes.len()));
+        for (bytes, label) in constants {
+            code.resize(code.len().next_multiple_of(bytes.len().next_power_of_two()), 0);
             self.labels[label.0 as usize] = code.len() as u64;
-            code.extend_from_slice(bytes);
+            code.extend_from_slice(&bytes);
         }
         for &(at, from, label) in &self.distances {
             let to = self.labels[label.0 as usize];

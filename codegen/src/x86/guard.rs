@@ -7,7 +7,7 @@
 use iced_x86::{Code, Register};
 
 use super::emitter::Emitter;
-use super::encoder::{Label, Memory, Operand};
+use super::encoder::{Constant, Label, Memory, Operand};
 use super::tree::{AxisNode, Linear, Operation};
 use super::vector::MaskStyle;
 use crate::error::CompileError;
@@ -157,7 +157,7 @@ impl Emitter<'_> {
         for (vector, mask) in (0..).zip(&active.masks) {
             let numbers: Vec<u8> =
                 (0..lanes).flat_map(|lane| (vector * lanes + lane).to_le_bytes()).collect();
-            let numbers = self.asm.constant(&numbers);
+            let numbers = self.asm.constant(Constant::Bytes(numbers));
             let mask = Memory::new(Register::RSP, *mask);
             self.emit(self.set.broadcast_integer, &[register.into(), slot.into()]);
             match self.set.masks {

@@ -3,7 +3,7 @@
 use iced_x86::{Code, Register};
 
 use super::emitter::{DATA, Emitter};
-use super::encoder::{Masking, Memory, Operand};
+use super::encoder::{Constant, Masking, Memory, Operand};
 use super::guard::LimitId;
 use super::points::{Point, points_along};
 use super::tree::{ELEMENT_BYTES, MemoryPlace, Operation};
@@ -216,7 +216,7 @@ impl Emitter<'_> {
     /// A vector mask of the first `count` lanes.
     pub(super) fn constant_mask(&mut self, count: usize) -> Memory {
         let bytes: Vec<u8> = (0..self.set.bytes).map(|at| if at < count * 4 { 0xff } else { 0 }).collect();
-        self.asm.constant(&bytes)
+        self.asm.constant(Constant::Bytes(bytes))
     }
 
     /// Stores neighbouring elements.

@@ -3,7 +3,7 @@
 use iced_x86::{Code, Register};
 
 use super::emitter::Emitter;
-use super::encoder::{Label, Memory};
+use super::encoder::{Constant, Label, Memory};
 use super::lanes::Lanes;
 use super::points::Point;
 use super::tree::{Kind, Linear, Operation, Place, RegisterPlace};
@@ -87,17 +87,15 @@ impl Emitter<'_> {
             self.zero(register);
             return;
         }
-        let memory = self.asm.constant(&value.to_bits().to_le_bytes());
+        let memory = self.asm.constant(Constant::Repeated { copies: 1, bits: value.to_bits() });
         self.emit(self.set.broadcast, &[self.set.register(register).into(), memory.into()]);
     }
 
     /// A constant for the last operand of a vector instruction, all lanes alike.
     pub(super) fn constant_bits(&mut self, bits: u32) -> Memory {
-        if self.set.embedded_broadcast {
-            return self.asm.constant(&bits.to_le_bytes()).repeated();
-        }
-        let bytes: Vec<u8> = bits.to_le_bytes().into_iter().cycle().take(self.set.bytes).collect();
-        self.asm.constant(&bytes)
+        let copies = if self.set.embedded_broadcast { 1 } else { self.set.lanes() };
+        let memory = self.asm.constant(Constant::Repeated { copies, bits });
+        if self.set.embedded_broadcast { memory.repeated() } else { memory }
     }
 
     /// `destination ← first op second`.
