@@ -1,5 +1,6 @@
 //! Ranks candidates by the simulator.
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use tilewright_ir::CacheState;
 use tilewright_search::{Ranked, Ranker};
 use tilewright_simulator::{Chip, simulate_from};
@@ -14,6 +15,6 @@ impl Ranker for SimulatorRanker {
     fn rank(&mut self, candidates: &[Ranked<'_>]) -> Vec<Option<f64>> {
         let predict =
             |ranked: &Ranked<'_>| Some(simulate_from(ranked.program?, &self.chip, self.cache).ok()?.time_ns);
-        candidates.iter().map(predict).collect()
+        candidates.par_iter().map(predict).collect()
     }
 }

@@ -70,8 +70,10 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
         seed: setup.request.seed,
         pacing: Pacing::default(),
     };
-    let mut runner =
-        DeviceRunner::new(setup.key.clone(), settings).context("cannot start a worker process")?;
+    let known = facts::ceilings(&setup.report, setup.request.threads, None).gflops;
+    let mut runner = DeviceRunner::new(setup.key.clone(), settings)
+        .context("cannot start a worker process")?
+        .with_known_ceiling(known);
     let result = search(&setup, events, &mut writer, &mut runner, &stop)?;
     writer.sync()?;
     let record = match &result.confirmation {

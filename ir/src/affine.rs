@@ -3,6 +3,7 @@
 use std::ops::{Add, Mul, Neg, Sub};
 
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
 use crate::program::TensorId;
 
@@ -10,11 +11,14 @@ use crate::program::TensorId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Variable(pub u32);
 
+/// Terms are few: most expressions need no allocation.
+type Terms = SmallVec<[(Variable, i64); 3]>;
+
 /// `constant + Σ coefficient · variable`, terms sorted by variable and never zero.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Affine {
     constant: i64,
-    terms: Vec<(Variable, i64)>,
+    terms: Terms,
 }
 
 impl Affine {
@@ -58,13 +62,13 @@ impl Affine {
 
 impl From<i64> for Affine {
     fn from(constant: i64) -> Self {
-        Self { constant, terms: Vec::new() }
+        Self { constant, terms: Terms::new() }
     }
 }
 
 impl From<Variable> for Affine {
     fn from(variable: Variable) -> Self {
-        Self { constant: 0, terms: vec![(variable, 1)] }
+        Self { constant: 0, terms: smallvec![(variable, 1)] }
     }
 }
 

@@ -12,7 +12,7 @@ pub struct Prepared {
 }
 
 /// Turns schedules into what can be compared and evaluated.
-pub trait Prepare {
+pub trait Prepare: Sync {
     /// Prepares one schedule.
     ///
     /// # Errors

@@ -154,7 +154,9 @@ fn run(workload: &Workload, name: &str, seed: u64, arguments: &Arguments) -> Res
         DeviceSettings { isa, executable: std::env::current_exe()?, seed, pacing: Pacing::default() };
     let mut runner = DeviceRunner::new(key.clone(), settings)?;
     let ranker: Box<dyn Ranker> = if arguments.ranked {
-        Box::new(ByTheSimulator(chip_for_host(&host.vendor, host.family, host.model, limits.vector_bytes).clone()))
+        Box::new(ByTheSimulator(
+            chip_for_host(&host.vendor, host.family, host.model, limits.vector_bytes).clone(),
+        ))
     } else {
         Box::new(ProposalOrder)
     };

@@ -53,7 +53,9 @@ impl TimedSet {
     pub(super) fn of(shared: SharedSet, arguments: &[BufferArgument]) -> Result<Self, RuntimeError> {
         let (mut buffers, mut outputs) = (Vec::new(), Vec::new());
         for (operand, (source, argument)) in shared.buffers.into_iter().zip(arguments).enumerate() {
-            let mut spec = BufferSpec::new(argument.bytes, Placement::AgainstEnd).huge();
+            // Not against the guard page: a masked vector that reaches into it is right, but costs an assist
+            // that a user's operands, with mapped memory behind them, never pay.
+            let mut spec = BufferSpec::new(argument.bytes, Placement::AgainstStart).huge();
             spec.poison = POISON;
             let mut buffer = GuardedBuffer::new(&spec)?;
             // SAFETY: the coordinator waits for this process to answer.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rand::{Rng, RngExt};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use tilewright_ir::Schedule;
 
 use super::error::{CampaignError, Sink};
@@ -31,15 +32,26 @@ impl Campaign {
             self.parts.strategy.ask(&self.parts.space, batch * self.proposals_per_trial(), &mut rng);
         let mut contenders = Vec::with_capacity(proposals.len());
         let mut hashes = BTreeSet::new();
-        for proposal in proposals {
-            let schedule = match self.parts.space.decode(&proposal.genome) {
-                Ok(schedule) => schedule,
-                Err(illegal) => {
+        // Nothing is being timed now, so all cores may work; the order of proposal is kept.
+        let (space, prepare) = (&self.parts.space, &*self.parts.prepare);
+        let ready: Vec<_> = proposals
+            .into_par_iter()
+            .map(|proposal| {
+                let schedule = space.decode(&proposal.genome);
+                let prepared = schedule.as_ref().ok().map(|schedule| prepare.prepare(schedule));
+                (proposal, schedule, prepared)
+            })
+            .collect();
+        for (proposal, schedule, prepared) in ready {
+            let (schedule, prepared) = match (schedule, prepared) {
+                (Ok(schedule), Some(prepared)) => (schedule, prepared),
+                (Ok(_), None) => continue,
+                (Err(illegal), _) => {
                     self.refuse(Schedule::default(), &illegal, Some(&proposal), sink)?;
                     continue;
                 }
             };
-            match self.parts.prepare.prepare(&schedule) {
+            match prepared {
                 Err(illegal) => self.refuse(schedule, &illegal, Some(&proposal), sink)?,
                 Ok(prepared) => match self.seen.get(&prepared.hash) {
                     Some(&of) => self.duplicate(schedule, prepared.hash, of, &proposal, sink)?,

@@ -1,7 +1,7 @@
 //! A schedule from the target's sizes alone.
 //!
-//! Cache tiles after Low et al., Analytical Modeling Is Enough for High-Performance BLIS (2016): a panel of
-//! the right factor fills half of L1, a tile of the left one half of L2.
+//! Cache tiles in the manner of Low et al., Analytical Modeling Is Enough for High-Performance BLIS (2016): a
+//! tile of the left factor fills three eighths of L2, beside the panels of the right one that stream through.
 
 use super::plan::{K, M, N, vector_registers_needed};
 use crate::computation::Contraction;
@@ -9,8 +9,10 @@ use crate::limits::Limits;
 use crate::schedule::Schedule;
 
 /// Bytes assumed where a target does not say how large a level is.
-const L1_BYTES: u64 = 32 << 10;
 const L2_BYTES: u64 = 512 << 10;
+
+/// Reduction steps of the longest tile.
+const LONGEST_STEPS: u64 = 1024;
 
 /// A good schedule without search.
 pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Schedule {
@@ -41,12 +43,14 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
         if pack_right && n > 4 * columns && m > rows && left.stride_of(K) != 0 {
             schedule = schedule.with_name("pack.a", "tile");
         }
-        let steps = (size("L1", L1_BYTES) / 2 / (columns * bytes)).clamp(16, 512) / 8 * 8;
-        let steps = if steps < k { k.div_ceil(k.div_ceil(steps)).next_multiple_of(8) } else { k };
+        // Long reductions pass few times over the output; the panel of the right factor then comes from L2,
+        // which keeps pace since every element of it is used for a whole column of the register tile.
+        let steps =
+            if k <= LONGEST_STEPS { k } else { k.div_ceil(k.div_ceil(LONGEST_STEPS)).next_multiple_of(8) };
         if steps < k {
             schedule = schedule.with_number("tile.k", steps);
         }
-        let tile_rows = (size("L2", L2_BYTES) / 2 / (steps.min(k) * bytes) / rows * rows).max(rows);
+        let tile_rows = (size("L2", L2_BYTES) * 3 / 8 / (steps * bytes) / rows * rows).max(rows);
         if tile_rows < m {
             schedule = schedule.with_number("tile.m", tile_rows);
         }
@@ -93,7 +97,8 @@ fn columns_tile(m: u64, n: u64, lanes: u64, limits: &Limits) -> [u64; 2] {
             }
             let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as f64;
             let cycles = ((rows * vectors) as f64 / 2.0).max((rows + vectors) as f64 / 2.0).max(4.0);
-            let cost = tiles * (cycles + 0.02 * (rows + vectors) as f64);
+            // Vectors of the right factor may come from L2, broadcasts of the left one hit L1.
+            let cost = tiles * (cycles + 0.05 * rows as f64 + 0.25 * vectors as f64);
             if cost < best.1 {
                 best = ([rows, columns], cost);
             }

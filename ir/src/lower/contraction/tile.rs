@@ -143,36 +143,36 @@ fn when_last(nest: &Nest<'_>, then: Vec<Statement>) -> Vec<Statement> {
 }
 
 /// Lanes run along the columns: the sums stay in registers from beginning to end.
+///
+/// What the output holds already is added at the end, not loaded first: nothing waits for it then, and its
+/// loads do not meet the stores of the tile before.
 fn columns_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     let axes = TileAxes::new(nest);
     let buffer = register_buffer(nest, "acc", &[nest.ranges[M].full, nest.ranges[N].full]);
     let buffer = nest.builder.buffer(buffer);
-    let accumulated = axes.accumulator(buffer);
-    let load = || -> Statement {
-        Instruction::copy(axes.clipped(nest), accumulated.clone(), axes.output(nest))
-            .vector(axes.column)
-            .into()
-    };
-    let clear = || Instruction::fill(axes.padded(nest), accumulated.clone(), 0.0).vector(axes.column).into();
-    let mut body = vec![buffer.into()];
-    if nest.contraction.accumulate && nest.partial.is_none() {
-        if nest.plan.rest[M] == Rest::Pad || nest.plan.rest[N] == Rest::Pad {
-            // The lanes that the load leaves out are summed into all the same.
-            body.push(clear());
-        }
-        body.push(load());
+    let sums = axes.accumulator(buffer);
+    let clear = Instruction::fill(axes.padded(nest), sums.clone(), 0.0).vector(axes.column);
+    let mut body = vec![buffer.into(), clear.into(), reduction_loop(nest, &axes, buffer)];
+    body.extend(complete(nest, &axes, &sums));
+    body
+}
+
+/// Adds what the output holds, applies the epilogue and stores.
+fn complete(nest: &Nest<'_>, axes: &TileAxes, sums: &Access) -> Vec<Statement> {
+    let with_old = sums.clone().load().binary(Binary::Add, axes.output(nest).load());
+    let old: Statement =
+        Instruction::map(axes.clipped(nest), sums.clone(), with_old).vector(axes.column).into();
+    let mut body = if nest.contraction.accumulate && nest.partial.is_none() {
+        vec![old]
+    } else if tiled_reduction(nest) {
+        when_first(nest, Vec::new(), vec![old])
     } else {
-        let mut reload = vec![load()];
-        if nest.plan.rest[M] == Rest::Pad || nest.plan.rest[N] == Rest::Pad {
-            reload.insert(0, clear());
-        }
-        body.extend(when_first(nest, vec![clear()], reload));
+        Vec::new()
+    };
+    if nest.partial.is_none() {
+        body.extend(when_last(nest, finish(nest, axes, sums).map(Statement::from).into_iter().collect()));
     }
-    let store =
-        Instruction::copy(axes.clipped(nest), axes.output(nest), accumulated.clone()).vector(axes.column);
-    let finished = if nest.partial.is_none() { finish(nest, &axes, &accumulated) } else { None };
-    body.push(reduction_loop(nest, &axes, buffer));
-    body.extend(when_last(nest, finished.map(Statement::from).into_iter().collect()));
+    let store = Instruction::copy(axes.clipped(nest), axes.output(nest), sums.clone()).vector(axes.column);
     body.push(store.into());
     body
 }
@@ -195,17 +195,7 @@ fn reduction_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     let mut body = vec![buffer.into(), sums.into(), clear.into()];
     body.push(reduction_loop(nest, &axes, buffer));
     body.push(add.vector(lane).into());
-    let sum_with_old = total.clone().load().binary(Binary::Add, axes.output(nest).load());
-    let old: Vec<Statement> =
-        vec![Instruction::map(axes.clipped(nest), total.clone(), sum_with_old).vector(axes.column).into()];
-    if nest.contraction.accumulate && nest.partial.is_none() {
-        body.extend(old);
-    } else if tiled_reduction(nest) {
-        body.extend(when_first(nest, Vec::new(), old));
-    }
-    let finished = if nest.partial.is_none() { finish(nest, &axes, &total) } else { None };
-    body.extend(when_last(nest, finished.map(Statement::from).into_iter().collect()));
-    body.push(Instruction::copy(axes.clipped(nest), axes.output(nest), total).vector(axes.column).into());
+    body.extend(complete(nest, &axes, &total));
     body
 }
 
