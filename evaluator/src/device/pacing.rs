@@ -30,9 +30,9 @@ impl Default for Pacing {
         Self {
             screen_ratio: 2.5,
             first_pairs: 3,
-            most_pairs: 9,
+            most_pairs: 7,
             most_ns: 5e8,
-            sample_ns: 20e3,
+            sample_ns: 16e3,
             long_ns: 1e6,
             long_screen_ratio: 1.3,
         }
@@ -128,7 +128,8 @@ impl Pacing {
         let pairs =
             Evidence::Pairs { incumbent: samples.incumbent.clone(), candidate: samples.candidate.clone() };
         let slower = median > SLOWER && Racing::DEFAULT.judge(&pairs).kind == Decision::Slower;
-        if slower { 0 } else { left.min(2) }
+        // Asking takes about as long as a pair of short launches, so all at once.
+        if slower { 0 } else { left.min(4) }
     }
 }
 
@@ -153,11 +154,11 @@ mod tests {
         assert_eq!(more(&[2.0]), 2);
         assert_eq!(pacing.begin(120.0, 100.0), 3);
         assert_eq!(more(&[1.2, 1.3, 1.1]), 0);
-        assert_eq!(more(&[1.01, 1.0, 0.99]), 2);
-        assert_eq!(more(&[0.9, 0.91, 0.92]), 2);
+        assert_eq!(more(&[1.01, 1.0, 0.99]), 4);
+        assert_eq!(more(&[0.9, 0.91, 0.92]), 4);
         assert_eq!(more(&[0.9, 0.91, 0.92, 0.93, 0.9]), 0);
         assert_eq!(more(&[0.99, 0.98, 0.99, 0.98, 0.99]), 2);
-        assert_eq!(more(&[1.0; 9]), 0);
+        assert_eq!(more(&[1.0; 7]), 0);
         assert_eq!(pacing.more(&samples(&[1.4]), 1e7), 0);
         assert_eq!(pacing.more(&samples(&[1.2]), 1e7), 2);
         let long = |ratios: &[f64]| {

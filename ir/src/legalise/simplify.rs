@@ -1,11 +1,9 @@
 //! Peels rests, inlines loops of one iteration, and drops what always or never holds.
 
-use std::borrow::Cow;
-
-use super::substitute::substitute;
+use super::substitute::Bindings;
 use crate::affine::{Affine, Bound, Constraint, Index};
 use crate::limits::{Illegal, Limits};
-use crate::program::{Deal, Dimension, Instruction, Loop, Program, Rest, Statement};
+use crate::program::{Deal, Dimension, Entry, Instruction, Loop, Mapping, Program, Rest, Statement};
 use crate::range::Ranges;
 
 /// The program with every rest and every bound resolved as far as its constants allow.
@@ -14,18 +12,28 @@ pub(super) fn simplify(program: &Program, limits: &Limits) -> Result<Program, Il
     for extent in &program.extents {
         ranges.push_constant(extent.variable, extent.range.0 as i64, extent.range.1 as i64);
     }
-    let mut simplified = program.clone();
-    let mut pass = Simplifier { program, limits, ranges };
-    for (entry, from) in simplified.entries.iter_mut().zip(&program.entries) {
-        entry.phases = from.phases.iter().map(|phase| pass.body(phase)).collect::<Result<_, _>>()?;
+    let mut pass = Simplifier { program, limits, ranges, bindings: Bindings::default() };
+    let mut entries = Vec::with_capacity(program.entries.len());
+    for entry in &program.entries {
+        let phases = entry.phases.iter().map(|phase| pass.body(phase)).collect::<Result<_, _>>()?;
+        entries.push(Entry { name: entry.name.clone(), phases });
     }
-    Ok(simplified)
+    Ok(Program {
+        name: program.name.clone(),
+        variables: program.variables.clone(),
+        extents: program.extents.clone(),
+        tensors: program.tensors.clone(),
+        resources: program.resources.clone(),
+        buffers: program.buffers.clone(),
+        entries,
+    })
 }
 
 struct Simplifier<'a> {
     program: &'a Program,
     limits: &'a Limits,
     ranges: Ranges,
+    bindings: Bindings,
 }
 
 impl Simplifier<'_> {
@@ -35,16 +43,18 @@ impl Simplifier<'_> {
             match statement {
                 Statement::Buffer(_) | Statement::Barrier { .. } => result.push(statement.clone()),
                 Statement::Loop(repeated) => self.repeat(repeated, &mut result)?,
-                Statement::When { condition, then, otherwise } => match self.condition(condition) {
-                    Truth::Always => result.extend(self.body(then)?),
-                    Truth::Never => result.extend(self.body(otherwise)?),
-                    Truth::Depends(condition) => {
-                        let (then, otherwise) = (self.body(then)?, self.body(otherwise)?);
-                        if !then.is_empty() || !otherwise.is_empty() {
-                            result.push(Statement::When { condition, then, otherwise });
+                Statement::When { condition, then, otherwise } => {
+                    match self.condition(&self.bindings.constraints(condition)) {
+                        Truth::Always => result.extend(self.body(then)?),
+                        Truth::Never => result.extend(self.body(otherwise)?),
+                        Truth::Depends(condition) => {
+                            let (then, otherwise) = (self.body(then)?, self.body(otherwise)?);
+                            if !then.is_empty() || !otherwise.is_empty() {
+                                result.push(Statement::When { condition, then, otherwise });
+                            }
                         }
                     }
-                },
+                }
                 Statement::Instruction(instruction) => {
                     result.extend(self.instruction(instruction).map(Statement::Instruction));
                 }
@@ -57,13 +67,13 @@ impl Simplifier<'_> {
         let [only] = repeated.dimensions.as_slice() else {
             return self.repeat_product(repeated, result);
         };
-        let mut dimension = only.clone();
+        let mut dimension = self.bindings.dimension(only);
         dimension.stop = self.least_of(&dimension.stop);
         let Some(length) = length(&dimension) else {
             if dimension.rest == Rest::Peel && dimension.step != 1 {
                 return Err(self.no_fixed_extent(&dimension));
             }
-            return self.emit(repeated, dimension, result);
+            return self.emit(repeated, 0, dimension, result);
         };
         if length <= 0 {
             return Ok(());
@@ -74,13 +84,13 @@ impl Simplifier<'_> {
             if rest == 0 {
                 dimension.rest = Rest::Peel;
             }
-            return self.emit(repeated, dimension, result);
+            return self.emit(repeated, 0, dimension, result);
         }
         let start = dimension.start.clone();
         let mut first = 0;
         if whole > 0 {
             let main = Dimension { stop: vec![shifted(&start, whole)], ..dimension.clone() };
-            self.emit(repeated, main, result)?;
+            self.emit(repeated, 0, main, result)?;
             first = self.turn_after(repeated, (whole / step) as u64);
         }
         let tail = Dimension {
@@ -89,11 +99,7 @@ impl Simplifier<'_> {
             step: rest as u64,
             ..dimension
         };
-        let mut repeated = repeated.clone();
-        if let Some(mapping) = &mut repeated.over {
-            mapping.first = first;
-        }
-        self.emit(&repeated, tail, result)
+        self.emit(repeated, first, tail, result)
     }
 
     /// The instance whose turn it is after `iterations` iterations of a dealt loop.
@@ -108,58 +114,71 @@ impl Simplifier<'_> {
         (mapping.first + turn) % instances
     }
 
-    /// Emits a loop of one dimension whose rest needs no peeling any more.
+    /// Emits a loop of one dimension whose rest needs no peeling any more; its first iteration is dealt
+    /// `turns` instances later than the loop says.
     fn emit(
         &mut self,
         repeated: &Loop,
+        turns: u64,
         dimension: Dimension,
         result: &mut Vec<Statement>,
     ) -> Result<(), Illegal> {
         let iterations = length(&dimension).map(|length| (length as u64).div_ceil(dimension.step));
         // Inside a single iteration the variable is known, also where the iteration is dealt to one instance:
         // the rest of a thread's share is peeled by it.
-        let body = match dimension.start.as_affine() {
-            Some(start) if iterations == Some(1) => {
-                let body = substitute(&repeated.body, dimension.variable, start);
-                if repeated.over.is_none() {
-                    result.extend(self.body(&body)?);
-                    return Ok(());
-                }
-                Cow::Owned(body)
-            }
-            _ => Cow::Borrowed(&repeated.body),
-        };
-        self.ranges.push_loop(&dimension);
-        let body = self.body(&body);
-        self.ranges.pop();
-        let body = body?;
-        if body.is_empty() {
-            return Ok(());
+        let known = dimension.start.as_affine().filter(|_| iterations == Some(1));
+        if let Some(start) = known {
+            self.bindings.push(dimension.variable, start.clone());
         }
-        let unroll = iterations.map_or(repeated.unroll, |count| repeated.unroll.min(count as u32)).max(1);
-        result.push(Statement::Loop(Loop { dimensions: vec![dimension], unroll, body, ..repeated.clone() }));
+        let alone = known.is_some() && repeated.over.is_none();
+        if !alone {
+            self.ranges.push_loop(&dimension);
+        }
+        let body = self.body(&repeated.body);
+        if !alone {
+            self.ranges.pop();
+        }
+        if known.is_some() {
+            self.bindings.pop();
+        }
+        let body = body?;
+        if alone {
+            result.extend(body);
+        } else if !body.is_empty() {
+            let unroll = iterations.map_or(repeated.unroll, |count| repeated.unroll.min(count as u32)).max(1);
+            let first = |mapping: &Mapping| match turns {
+                0 => mapping.first,
+                turns => turns,
+            };
+            let over =
+                repeated.over.as_ref().map(|mapping| Mapping { first: first(mapping), ..mapping.clone() });
+            let prefetch = repeated.prefetch.clone();
+            result.push(Statement::Loop(Loop { dimensions: vec![dimension], over, unroll, prefetch, body }));
+        }
         Ok(())
     }
 
     /// A loop of several dimensions keeps its form: its rests must not need peeling.
     fn repeat_product(&mut self, repeated: &Loop, result: &mut Vec<Statement>) -> Result<(), Illegal> {
-        let mut repeated = repeated.clone();
-        for dimension in &mut repeated.dimensions {
+        let mut dimensions = Vec::with_capacity(repeated.dimensions.len());
+        for dimension in &repeated.dimensions {
+            let mut dimension = self.bindings.dimension(dimension);
             dimension.stop = self.least_of(&dimension.stop);
-            let whole = length(dimension).is_some_and(|length| length % dimension.step as i64 == 0);
+            let whole = length(&dimension).is_some_and(|length| length % dimension.step as i64 == 0);
             if whole {
                 dimension.rest = Rest::Peel;
             } else if dimension.rest == Rest::Peel && dimension.step != 1 {
-                return Err(self.no_fixed_extent(dimension));
+                return Err(self.no_fixed_extent(&dimension));
             }
-            self.ranges.push_loop(dimension);
+            self.ranges.push_loop(&dimension);
+            dimensions.push(dimension);
         }
         let body = self.body(&repeated.body);
-        for _ in &repeated.dimensions {
+        for _ in &dimensions {
             self.ranges.pop();
         }
-        repeated.body = body?;
-        result.push(Statement::Loop(repeated));
+        let (over, prefetch, unroll) = (repeated.over.clone(), repeated.prefetch.clone(), repeated.unroll);
+        result.push(Statement::Loop(Loop { dimensions, over, unroll, prefetch, body: body? }));
         Ok(())
     }
 
@@ -215,7 +234,7 @@ impl Simplifier<'_> {
 
     /// The instruction with the limits that matter; `None` when it has no active point.
     fn instruction(&mut self, instruction: &Instruction) -> Option<Instruction> {
-        let mut instruction = instruction.clone();
+        let mut instruction = self.bindings.instruction(instruction);
         for axis in &mut instruction.axes {
             let mut kept = Vec::new();
             for limit in self.least_of(&axis.limit) {

@@ -1,51 +1,37 @@
-//! Replaces a variable in statements: a loop of one iteration is its body with the variable's value.
+//! Replaces variables of loops of one iteration, statement by statement as they are visited.
 
 use crate::affine::{Affine, Constraint, Index, Variable};
 use crate::expression::Expression;
-use crate::program::{Access, Instruction, Loop, Operation, Statement};
+use crate::program::{Access, Dimension, Instruction, Operation};
 
-/// The same body with `variable` replaced.
-pub(super) fn substitute(body: &[Statement], variable: Variable, by: &Affine) -> Vec<Statement> {
-    let replacement = Replacement { variable, by };
-    body.iter().map(|statement| replacement.statement(statement)).collect()
-}
+/// Variables with the value that each has throughout the statements being visited; values hold no bound
+/// variables themselves.
+#[derive(Debug, Default)]
+pub(super) struct Bindings(Vec<(Variable, Affine)>);
 
-struct Replacement<'a> {
-    variable: Variable,
-    by: &'a Affine,
-}
-
-impl Replacement<'_> {
-    fn statement(&self, statement: &Statement) -> Statement {
-        match statement {
-            Statement::Buffer(_) | Statement::Barrier { .. } => statement.clone(),
-            Statement::Loop(repeated) => Statement::Loop(Loop {
-                dimensions: repeated
-                    .dimensions
-                    .iter()
-                    .map(|dimension| {
-                        let mut dimension = dimension.clone();
-                        dimension.start = self.index(&dimension.start);
-                        dimension.stop = self.list(&dimension.stop);
-                        dimension
-                    })
-                    .collect(),
-                body: repeated.body.iter().map(|statement| self.statement(statement)).collect(),
-                over: repeated.over.clone(),
-                unroll: repeated.unroll,
-                prefetch: repeated.prefetch.clone(),
-            }),
-            Statement::When { condition, then, otherwise } => Statement::When {
-                condition: self.constraints(condition),
-                then: then.iter().map(|statement| self.statement(statement)).collect(),
-                otherwise: otherwise.iter().map(|statement| self.statement(statement)).collect(),
-            },
-            Statement::Instruction(instruction) => Statement::Instruction(self.instruction(instruction)),
-        }
+impl Bindings {
+    /// Binds a variable for the statements that follow; `value` has been resolved.
+    pub(super) fn push(&mut self, variable: Variable, value: Affine) {
+        self.0.push((variable, value));
     }
 
-    fn instruction(&self, instruction: &Instruction) -> Instruction {
+    /// Forgets the last binding.
+    pub(super) fn pop(&mut self) {
+        self.0.pop();
+    }
+
+    /// The dimension with bound variables replaced.
+    pub(super) fn dimension(&self, dimension: &Dimension) -> Dimension {
+        let (start, stop) = (self.index(&dimension.start), self.list(&dimension.stop));
+        Dimension { start, stop, ..*dimension }
+    }
+
+    /// The instruction with bound variables replaced.
+    pub(super) fn instruction(&self, instruction: &Instruction) -> Instruction {
         let mut instruction = instruction.clone();
+        if self.0.is_empty() {
+            return instruction;
+        }
         for axis in &mut instruction.axes {
             axis.limit = self.list(&axis.limit);
         }
@@ -83,7 +69,9 @@ impl Replacement<'_> {
     }
 
     fn access(&self, access: &mut Access) {
-        access.indices = self.list(&access.indices);
+        for index in &mut access.indices {
+            *index = self.index(index);
+        }
     }
 
     fn expression(&self, expression: &mut Expression) {
@@ -107,14 +95,21 @@ impl Replacement<'_> {
     }
 
     fn index(&self, index: &Index) -> Index {
-        index.substitute(self.variable, self.by)
+        let mut index = index.clone();
+        for (variable, value) in &self.0 {
+            if index.lookup.is_some() || index.affine.coefficient(*variable) != 0 {
+                index = index.substitute(*variable, value);
+            }
+        }
+        index
     }
 
     fn list(&self, indices: &[Index]) -> Vec<Index> {
         indices.iter().map(|index| self.index(index)).collect()
     }
 
-    fn constraints(&self, constraints: &[Constraint]) -> Vec<Constraint> {
+    /// The constraints with bound variables replaced.
+    pub(super) fn constraints(&self, constraints: &[Constraint]) -> Vec<Constraint> {
         constraints.iter().map(|constraint| Constraint(self.index(&constraint.0))).collect()
     }
 }

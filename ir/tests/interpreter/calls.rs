@@ -60,8 +60,6 @@ fn malformed_programs_are_refused() {
 #[test]
 fn layouts_that_are_not_one_to_one_are_refused() {
     for (layout, shape) in [
-        (Layout::Swizzled, vec![2, 12]),
-        (Layout::Swizzled, vec![2, 10]),
         (Layout::Swizzled, vec![]),
         (Layout::Padded { by: 1 }, vec![]),
         (Layout::Panels { dimension: 2, width: 4 }, vec![2, 10]),

@@ -41,7 +41,7 @@ impl Default for CampaignSettings {
             largest_batch: 16,
             batch_ns: 250_000_000,
             proposals_per_trial: 48,
-            ns_per_proposal: 300_000,
+            ns_per_proposal: 400_000,
             random_every: 5,
             ceiling_every_ns: 5_000_000_000,
             idle_rounds: 16,
