@@ -22,14 +22,18 @@ impl Bench {
 
     /// Runs the command with caches and data of its own.
     fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_tilewright"))
+        self.command(arguments).output().unwrap()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+        command
             .args(arguments)
             .current_dir(self.folder.path())
             // The measured device report is worth sharing between tests: it takes seconds.
             .env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
-            .env("XDG_DATA_HOME", self.folder.path().join("data"))
-            .output()
-            .unwrap()
+            .env("XDG_DATA_HOME", self.folder.path().join("data"));
+        command
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
@@ -236,6 +240,61 @@ fn a_campaign_goes_on_where_it_stopped() {
     std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
     bench.json(&["tune", SMALL, "--trials", "25", "--out", "c", "--registry", "r", "--resume", "--json"]);
     bench.json(&["report", "c", "--json"]);
+}
+
+#[test]
+fn a_killed_campaign_loses_nothing_that_was_recorded() {
+    let bench = Bench::new();
+    let workload = "matmul:m=48,n=40,k=32,dtype=f32";
+    // Measures the machine once, so that the campaigns below start at once.
+    bench.json(&["devices", "--json"]);
+    let journal = bench.folder.path().join("c/journal.jsonl");
+    let mut kept = Vec::new();
+    for (round, patience_ms) in [400, 900, 250].into_iter().enumerate() {
+        let mut arguments =
+            vec!["tune", workload, "--time", "600s", "--out", "c", "--registry", "r", "--quiet"];
+        if round > 0 {
+            arguments.push("--resume");
+        }
+        let mut child = bench.command(&arguments).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(patience_ms));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let bytes = std::fs::read(&journal).unwrap_or_default();
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        assert!(bytes.starts_with(&kept), "what was recorded before has changed");
+        kept = bytes[..whole].to_vec();
+        if kept.is_empty() {
+            // Killed before the first line: a campaign that never began.
+            std::fs::remove_dir_all(bench.folder.path().join("c")).unwrap_or_default();
+            return;
+        }
+    }
+    let trials = |bytes: &[u8]| String::from_utf8_lossy(bytes).matches("trial_finished").count();
+    let budget = (trials(&kept) + 20).to_string();
+    bench.json(&[
+        "tune",
+        workload,
+        "--trials",
+        &budget,
+        "--out",
+        "c",
+        "--registry",
+        "r",
+        "--resume",
+        "--json",
+    ]);
+    let bytes = std::fs::read(&journal).unwrap();
+    assert!(bytes.starts_with(&kept));
+    let mut indices: Vec<u64> = String::from_utf8_lossy(&bytes)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|line| line["event"]["trial_finished"]["trial"]["index"].as_u64())
+        .collect();
+    let count = indices.len();
+    indices.dedup();
+    assert_eq!(indices.len(), count, "a trial was recorded twice");
+    assert!(indices.is_sorted());
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub mod examples;
 pub mod expression;
 mod interpret;
 mod key;
+mod layout;
 mod legalise;
 mod limits;
 mod lower;

@@ -1,5 +1,12 @@
-//! Lowered programs as text.
-use tilewright_ir::{Limits, MemoryLevel, Schedule, Workload, default_schedule, legalise, lower};
+//! Lowered programs: as text, and what they compute under random legal schedules.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tilewright_genome::SearchSpace;
+use tilewright_ir::{
+    Limits, MemoryLevel, PersistentStore, Program, Schedule, TensorData, TensorView, Workload,
+    default_schedule, interpret, legalise, lower,
+};
 
 fn limits(workers: u32) -> Limits {
     let level = |name: &str, bytes| MemoryLevel { name: name.to_owned(), bytes, owner: None, strict: false };
@@ -15,7 +22,7 @@ fn limits(workers: u32) -> Limits {
 }
 
 #[test]
-fn the_first_sketch_is_lowered_as_it_reads() {
+fn a_parallel_packed_product_reads_like_the_first_sketch() {
     let workload: Workload = "matmul:m=1000,n=1000,k=500,dtype=f32,epilogue=bias+silu".parse().unwrap();
     let schedule = Schedule::default()
         .with_number("tile.k", 256)
@@ -29,20 +36,98 @@ fn the_first_sketch_is_lowered_as_it_reads() {
         .with_name("rest.m", "mask")
         .with_number("unroll", 8);
     let program = lower(&workload, &schedule, &limits(2)).unwrap();
-    let legal = legalise(&program, &limits(2)).unwrap();
-    println!("{program}\n{legal}");
+    insta::assert_snapshot!("lowered", program.to_string());
+    insta::assert_snapshot!("legalised", legalise(&program, &limits(2)).unwrap().to_string());
 }
 
 #[test]
-fn defaults_are_legal() {
-    for text in [
-        "matmul:m=64,n=64,k=64,dtype=f32",
-        "matmul:m=1,n=3072,k=1024,dtype=f32,layout=nt",
-        "matmul:m=13,n=17,k=19,dtype=f32",
+fn default_programs_stay_what_they_are() {
+    for (name, text) in [
+        ("cube", "matmul:m=64,n=64,k=64,dtype=f32"),
+        ("vector", "matmul:m=1,n=3072,k=1024,dtype=f32,layout=nt"),
+        ("odd", "matmul:m=13,n=17,k=19,dtype=f32"),
     ] {
         let workload: Workload = text.parse().unwrap();
         let schedule = default_schedule(&workload, &limits(1));
         let legal = legalise(&lower(&workload, &schedule, &limits(1)).unwrap(), &limits(1)).unwrap();
-        println!("{schedule}\n{legal}");
+        insta::assert_snapshot!(name, format!("{schedule}\n{legal}"));
+    }
+}
+
+fn random_workload(rng: &mut impl Rng) -> Workload {
+    let mut extent = |most: u64| if rng.random_range(0..6) == 0 { 1 } else { rng.random_range(1..=most) };
+    let (m, n, k) = (extent(20), extent(36), extent(20));
+    let layout = ["nn", "nt", "tn", "tt"][rng.random_range(0..4)];
+    let accumulate = rng.random_range(0..3) == 0;
+    let epilogue = ["none", "none", "bias", "bias+relu"][rng.random_range(0..4)];
+    format!("matmul:m={m},n={n},k={k},dtype=f32,layout={layout},accumulate={accumulate},epilogue={epilogue}")
+        .parse()
+        .unwrap()
+}
+
+/// Runs a program on small integers, whose sums are exact in every order, and compares with the reference.
+fn check(workload: &Workload, program: &Program, rng: &mut ChaCha8Rng) {
+    let computation = workload.operator().describe(workload.parameters()).unwrap();
+    let mut operands: Vec<TensorData> = computation
+        .operands()
+        .iter()
+        .map(|operand| {
+            TensorData::from_fn(operand.layout(), |_| f64::from(rng.random_range(-4_i32..5))).unwrap()
+        })
+        .collect();
+    let before: Vec<Vec<u8>> = operands.iter().map(TensorData::to_bytes).collect();
+    let result = interpret(program, "run", &mut operands, &[], &mut PersistentStore::new(), rng);
+    if let Err(error) = result {
+        panic!("{error}\n{program}");
+    }
+    let layouts: Vec<_> =
+        computation.operands().iter().map(tilewright_ir::computation::Operand::layout).collect();
+    let views: Vec<TensorView<'_>> =
+        layouts.iter().zip(&before).map(|(layout, bytes)| TensorView { layout, bytes }).collect();
+    for flat in 0..layouts[2].elements() {
+        let at = layouts[2].unravel(flat);
+        let expected = workload.operator().reference(workload.parameters(), &views, &at).value;
+        assert_eq!(operands[2].get(&at), expected, "c{at:?} of {workload}\n{program}");
+    }
+}
+
+#[test]
+fn random_legal_schedules_mean_the_product_before_and_after_legalisation() {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let mut legal = 0;
+    for _ in 0..250 {
+        let workload = random_workload(&mut rng);
+        let limits = limits(rng.random_range(1..4));
+        let space = SearchSpace::of(&workload, &limits).unwrap();
+        let schedule = space.decode(&space.sample(&mut rng)).unwrap();
+        let lowered = lower(&workload, &schedule, &limits)
+            .unwrap_or_else(|error| panic!("{workload} {schedule}: {error}"));
+        let Ok(legalised) = legalise(&lowered, &limits) else { continue };
+        check(&workload, &lowered, &mut rng);
+        check(&workload, &legalised, &mut rng);
+        legal += 1;
+    }
+    assert!(legal > 240, "{legal} of 250 schedules are legal");
+}
+
+#[test]
+fn impossible_schedules_say_why() {
+    let workload: Workload = "matmul:m=64,n=64,k=64,dtype=f32,layout=nt".parse().unwrap();
+    let plain = Schedule::default;
+    for (schedule, says) in [
+        (plain(), "must be packed"),
+        (
+            plain().with_name("pack.b", "tile").with_number("register.m", 9).with_number("register.n", 16),
+            "registers",
+        ),
+        (plain().with_name("pack.b", "tile").with_number("register.n", 12), "multiple of 8"),
+        (plain().with_name("pack.b", "tile").with_number("tile.m", 65), "tile.m"),
+        (plain().with_name("pack.b", "everywhere"), "none, panel, tile, whole"),
+        (plain().with_name("pack.b", "tile").with_name("threads", "m.outer"), "one worker"),
+        (plain().with_name("pack.b", "tile").with_name("rest.m", "pad"), "only a packed operand"),
+        (plain().with_name("pack.b", "tile").with_number("speed", 11), "no such parameter"),
+    ] {
+        let error = lower(&workload, &schedule, &limits(1)).unwrap_err().to_string();
+        assert!(error.contains(says), "{schedule}: {error}");
     }
 }

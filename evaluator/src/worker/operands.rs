@@ -14,8 +14,8 @@ pub(super) struct SharedSet {
     pub(super) operands: Operands,
 }
 
-/// The set of timed launches: private memory aligned like a user's, in huge pages where there are any, so
-/// that what is measured is what ships.
+/// The set of timed launches: private memory aligned like a user's, in ordinary pages, so that what is measured
+/// is what ships.
 pub(super) struct TimedSet {
     pub(super) operands: Operands,
     pub(super) eviction: Eviction,
@@ -54,8 +54,9 @@ impl TimedSet {
         let (mut buffers, mut outputs) = (Vec::new(), Vec::new());
         for (operand, (source, argument)) in shared.buffers.into_iter().zip(arguments).enumerate() {
             // Not against the guard page: a masked vector that reaches into it is right, but costs an assist
-            // that a user's operands, with mapped memory behind them, never pay.
-            let mut spec = BufferSpec::new(argument.bytes, Placement::AgainstStart).huge();
+            // that a user's operands, with mapped memory behind them, never pay. Nor in huge pages: whether a
+            // user's operands lie in some is unknown, and a kernel that needs them is a bad bet.
+            let mut spec = BufferSpec::new(argument.bytes, Placement::AgainstStart);
             spec.poison = POISON;
             let mut buffer = GuardedBuffer::new(&spec)?;
             // SAFETY: the coordinator waits for this process to answer.
