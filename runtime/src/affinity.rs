@@ -18,6 +18,22 @@ pub fn usable_processors() -> &'static [usize] {
     USABLE.get_or_init(|| cores_first(&allowed(), core_of))
 }
 
+/// Numbers of the processors that the system runs, whichever of them this process may use.
+pub(crate) fn online_processors() -> Vec<usize> {
+    let listed = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let online = listed_processors(&listed);
+    if online.is_empty() { usable_processors().to_vec() } else { online }
+}
+
+/// Reads a list such as `0-3,8,10-11`; empty when it is none.
+fn listed_processors(text: &str) -> Vec<usize> {
+    let range = |part: &str| -> Option<std::ops::RangeInclusive<usize>> {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    text.trim().split(',').filter_map(range).flatten().take(1 << 16).collect()
+}
+
 /// Physical cores among these processors.
 pub(crate) fn physical_cores(processors: &[usize]) -> usize {
     let cores: std::collections::BTreeSet<_> = processors.iter().map(|&cpu| core_of(cpu)).collect();
@@ -98,6 +114,13 @@ impl Drop for Pin {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_processors_are_read() {
+        assert_eq!(listed_processors("0-2,5,7-8\n"), [0, 1, 2, 5, 7, 8]);
+        assert_eq!(listed_processors("0"), [0]);
+        assert!(listed_processors("").is_empty() && listed_processors("x-y").is_empty());
+    }
 
     #[test]
     fn every_core_is_used_before_its_siblings() {

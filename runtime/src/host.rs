@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 pub use caches::{CacheFacts, CacheKind};
 
-use crate::affinity::{physical_cores, usable_processors};
+use crate::affinity::{online_processors, physical_cores};
 use crate::mapping::page_size;
 
 /// Facts about processor, memory and system.
@@ -59,7 +59,9 @@ impl HostFacts {
         let from_cpuid = caches::from_cpuid(&cpu);
         let system = rustix::system::uname();
         let memory = rustix::system::sysinfo();
-        let processors = usable_processors();
+        // Not those of this process alone: a process confined to one core is on the same machine.
+        let online = online_processors();
+        let processors = online.as_slice();
         Self {
             brand: brand.unwrap_or_default(),
             vendor,
@@ -96,7 +98,7 @@ impl HostFacts {
     /// Names the machine as far as the speed of generated code depends on it: equal for machines on which
     /// a kernel may be expected to run alike, whatever their system release, memory or brand string.
     ///
-    /// It reads as vendor, family, model, stepping, usable cores, and a hash of these with extensions,
+    /// It reads as vendor, family, model, stepping, cores, and a hash of these with extensions,
     /// caches and page size: `amd-25-33-0-2c-51ec21561278`.
     pub fn fingerprint(&self) -> String {
         let vendor = match self.vendor.as_str() {
