@@ -366,3 +366,21 @@ fn completions_and_manual_are_printed() {
     let help = String::from_utf8(bench.run(&["tune", "--help"]).stdout).unwrap();
     assert!(help.contains("Examples:") && help.contains("Exit codes"));
 }
+
+#[test]
+fn a_confined_process_is_on_the_same_machine() {
+    let fingerprint = |command: &mut Command| -> Option<String> {
+        let output = command.args(["devices", "--json"]).output().ok()?;
+        let found: Value = serde_json::from_slice(&output.stdout).ok()?;
+        found["fingerprint"].as_str().map(str::to_owned)
+    };
+    let bench = Bench::new();
+    let free = fingerprint(&mut bench.command(&[])).expect("a fingerprint");
+    let mut confined = Command::new("taskset");
+    confined.args(["-c", "0", env!("CARGO_BIN_EXE_tilewright")]);
+    confined.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
+    match fingerprint(&mut confined) {
+        Some(confined) => assert_eq!(confined, free),
+        None => println!("skipped: there is no taskset here"),
+    }
+}

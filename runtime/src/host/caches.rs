@@ -6,7 +6,7 @@ use std::path::Path;
 use raw_cpuid::{CacheType, CpuId, CpuIdReaderNative};
 use serde::{Deserialize, Serialize};
 
-use crate::affinity::usable_processors;
+use crate::affinity::online_processors;
 
 /// What a cache holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -33,15 +33,15 @@ pub struct CacheFacts {
     pub ways: usize,
     /// Bytes of a line.
     pub line_bytes: usize,
-    /// Logical processors, among those usable, that share it at most.
+    /// Logical processors, among those online, that share it at most.
     pub shared_by: usize,
 }
 
 /// From CPUID (leaf 4, or 8000001Dh); empty when the processor or a hypervisor keeps it to itself.
 ///
-/// CPUID numbers more processors than exist, so the sharing is cut to those that are usable.
+/// CPUID numbers more processors than exist, so the sharing is cut to those that are online.
 pub(crate) fn from_cpuid(cpu: &CpuId<CpuIdReaderNative>) -> Vec<CacheFacts> {
-    let usable = usable_processors().len();
+    let usable = online_processors().len();
     let described = cpu.get_cache_parameters().into_iter().flatten();
     let mut caches: Vec<CacheFacts> = described
         .filter_map(|cache| {
@@ -71,7 +71,7 @@ pub(crate) fn from_cpuid(cpu: &CpuId<CpuIdReaderNative>) -> Vec<CacheFacts> {
 /// From the system's description of one processor; empty where there is none.
 pub(crate) fn from_sys(processor: usize) -> Vec<CacheFacts> {
     let folder = format!("/sys/devices/system/cpu/cpu{processor}/cache");
-    from_folder(Path::new(&folder), usable_processors())
+    from_folder(Path::new(&folder), &online_processors())
 }
 
 fn from_folder(folder: &Path, usable: &[usize]) -> Vec<CacheFacts> {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn processor_and_system_agree_on_sizes() {
-        let (cpuid, sys) = (from_cpuid(&CpuId::new()), from_sys(usable_processors()[0]));
+        let (cpuid, sys) = (from_cpuid(&CpuId::new()), from_sys(online_processors()[0]));
         if cpuid.is_empty() || sys.is_empty() {
             return; // One of them keeps it to itself here; nothing to compare.
         }
