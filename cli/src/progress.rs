@@ -53,7 +53,7 @@ impl Progress {
             Event::TrialFinished(finished) => self.trial(finished),
             Event::IncumbentMoved(moved) => self.best_ns = Some(moved.median_ns),
             Event::CeilingMeasured(measured) => {
-                self.ceiling_gflops = self.ceiling_gflops.max(measured.ceilings.gflops)
+                self.ceiling_gflops = self.ceiling_gflops.max(measured.ceilings.gflops);
             }
             _ => {}
         }

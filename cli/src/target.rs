@@ -18,10 +18,12 @@ impl Target {
         let available = || isas().iter().copied().filter(|isa| isa.available());
         let isa = match isa {
             Some(name) => available().find(|isa| isa.id() == name).with_context(|| {
-                let names: Vec<&str> = available().map(|isa| isa.id()).collect();
+                let names: Vec<&str> = available().map(Isa::id).collect();
                 format!("no instruction set `{name}` on this processor; there is: {}", names.join(", "))
             })?,
-            None => available().last().context("this processor has no AVX2 with FMA, which kernels need")?,
+            None => {
+                available().next_back().context("this processor has no AVX2 with FMA, which kernels need")?
+            }
         };
         let size = |level: u8, fallback: u64| {
             host.data_caches().find(|cache| cache.level == level).map_or(fallback, |cache| cache.bytes as u64)

@@ -1,4 +1,5 @@
 //! The command from the outside: what users type, and what they get.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::path::Path;
 use std::process::{Command, Output};

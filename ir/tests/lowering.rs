@@ -1,4 +1,5 @@
 //! Lowered programs: as text, and what they compute under random legal schedules.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -106,7 +106,7 @@ impl Campaign {
             trial: finalist.trial,
             previous: self.champions.last().map(|champion| champion.trial),
             median_ns: finalist.median_ns,
-            program: finalist.task.program.as_ref().map_or_else(String::new, |program| program.to_string()),
+            program: finalist.task.program.as_ref().map_or_else(String::new, ToString::to_string),
             at_ns: self.clock_ns,
         };
         self.champions.push(finalist);
