@@ -125,11 +125,3 @@ fn evolution_finds_faster_programs_than_random_search() {
     let mean = advantage("evolution", 2, 150);
     assert!(mean > 0.0, "{mean}");
 }
-
-#[test]
-#[ignore = "minutes; prints figures"]
-fn strategies_compared() {
-    for name in ["evolution", "evolution-ucb", "evolution-uniform"] {
-        println!("{name}: {:+.3}", advantage(name, 6, 400));
-    }
-}
