@@ -22,8 +22,8 @@ impl<F: FnMut(&Event) -> Result<(), SinkError>> Sink for F {
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
     /// An event could not be kept, for instance on a full disk.
-    #[error("event could not be recorded")]
-    Sink(#[source] SinkError),
+    #[error("event could not be recorded: {0}")]
+    Sink(SinkError),
     /// The recorded trials are not those of this campaign: another seed, strategy, space or version.
     #[error("recorded trial {index} does not belong to this campaign: {problem}")]
     Diverged {
