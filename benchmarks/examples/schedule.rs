@@ -1,11 +1,12 @@
 //! Times one schedule of a workload in this process, beside the multiply-add ceiling.
 //!
 //! `cargo run --release -p tilewright-benchmarks --example schedule -- WORKLOAD ISA THREADS [NAME=VALUE…]`;
-//! without values the default schedule. Several schedules are separated by `--`.
+//! without values the default schedule. Several schedules are separated by `--`. With `LISTING=FILE` in the
+//! environment the last schedule's disassembly is written there, to read a profile by.
 #![expect(clippy::print_stdout, reason = "an example that prints")]
 
 use anyhow::{Context, Result, bail};
-use tilewright_codegen::{CacheSizes, isa};
+use tilewright_codegen::{CacheSizes, disassemble, isa};
 use tilewright_ir::{Schedule, Workload, default_schedule, legalise, lower};
 use tilewright_runtime::{
     BufferSpec, CeilingMeter, GuardedBuffer, HostFacts, Launcher, LoadedKernel, Operands, Placement, Pool,
@@ -41,8 +42,18 @@ fn main() -> Result<()> {
     let mut kernels = Vec::new();
     for values in rest.split(|argument| argument == "--") {
         let schedule = if values.is_empty() { default_schedule(&workload, &limits) } else { parse(values)? };
-        let program = legalise(&lower(&workload, &schedule, &limits)?, &limits)?;
+        let program = lower(&workload, &schedule, &limits).and_then(|program| legalise(&program, &limits));
+        let program = match program {
+            Ok(program) => program,
+            Err(illegal) => {
+                println!("{illegal}: {schedule}");
+                continue;
+            }
+        };
         let artifact = isa.compile(&program)?;
+        if let Some(path) = std::env::var_os("LISTING") {
+            std::fs::write(path, disassemble(&artifact))?;
+        }
         kernels.push((schedule, LoadedKernel::load(&artifact)?, f64::INFINITY, Vec::new()));
     }
     let mut peak: f64 = 0.0;
