@@ -17,8 +17,8 @@ use tilewright_ir::{CacheState, Workload, WorkloadKey, default_schedule};
 use tilewright_journal::{Event, Fidelity, Subject};
 use tilewright_runtime::HostFacts;
 use tilewright_search::{
-    Budget, Campaign, CampaignParts, CampaignSettings, Lowering, ProposalOrder, Ranked, Ranker, SinkError,
-    strategy,
+    Budget, Campaign, CampaignParts, CampaignSettings, Evolution, EvolutionSettings, Lowering, ProposalOrder,
+    Ranked, Ranker, SinkError, Strategy, bandit, strategy,
 };
 use tilewright_simulator::{Chip, chip_for_host, simulate};
 use tilewright_stats::Level;
@@ -34,8 +34,8 @@ struct Arguments {
     /// Seeds of each shape
     #[arg(long, default_value_t = 10)]
     seeds: u64,
-    /// The strategies; the first is the yardstick
-    #[arg(long, value_delimiter = ',', default_value = "random,evolution,evolution-uniform")]
+    /// The strategies; the first is the yardstick. `evolution:{"initial":40}` changes a setting
+    #[arg(long, num_args = 1.., default_values = ["random", "evolution", "evolution-uniform"])]
     strategies: Vec<String>,
     /// The shapes
     #[arg(long, num_args = 1.., default_values = SHAPES)]
@@ -106,7 +106,7 @@ fn main() -> Result<()> {
     let yardstick = arguments.strategies.first().context("no strategy given")?;
     let mut comparisons = Vec::new();
     for name in &arguments.strategies[1..] {
-        let found = mean_ratio(&times(yardstick), &times(name), Level::FIVE_PERCENT)?;
+        let found = mean_ratio(&times(name), &times(yardstick), Level::FIVE_PERCENT)?;
         comparisons.push(Comparison {
             strategy: name.clone(),
             yardstick: yardstick.clone(),
@@ -133,6 +133,21 @@ fn main() -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The strategy of that name, or an evolution with other settings.
+fn create(name: &str) -> Result<Box<dyn Strategy>> {
+    let Some((id, settings)) = name.split_once(':') else {
+        return Ok((strategy(name).with_context(|| format!("no strategy {name}"))?.create)());
+    };
+    let arms = match id {
+        "evolution" => "thompson",
+        "evolution-ucb" => "ucb",
+        "evolution-uniform" => "uniform",
+        _ => anyhow::bail!("only an evolution has settings"),
+    };
+    let arms = (bandit(arms).context("no such bandit")?.create)();
+    Ok(Box::new(Evolution::new("evolution", arms, serde_json::from_str::<EvolutionSettings>(settings)?)))
 }
 
 /// One search; the ratio of its winner.
@@ -164,7 +179,7 @@ fn run(workload: &Workload, name: &str, seed: u64, arguments: &Arguments) -> Res
         subject: Subject::Workload(key),
         space: SearchSpace::of(workload, &limits)?.with_default(&default),
         default,
-        strategy: (strategy(name).with_context(|| format!("no strategy {name}"))?.create)(),
+        strategy: create(name)?,
         ranker,
         prepare: Box::new(Lowering { workload: workload.clone(), limits }),
         fidelity: Fidelity::Measured,

@@ -47,13 +47,17 @@ pub(super) const WITHOUT_BANDIT: StrategyEntry = StrategyEntry {
 
 /// Numbers that shape the search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EvolutionSettings {
     /// Members of the population.
     pub capacity: usize,
     /// Members drawn for a tournament.
     pub tournament: usize,
-    /// Trials that are random or near the default before evolution begins.
+    /// Judged trials before evolution begins.
     pub initial: usize,
+    /// Share of the proposals before that which are drawn at random; the others are near what is known, which
+    /// is the default.
+    pub scatter: f64,
     /// Share of proposals drawn at random.
     pub immigrants: f64,
     /// Share of the other proposals that begin with a crossover.
@@ -70,6 +74,7 @@ impl Default for EvolutionSettings {
             capacity: 24,
             tournament: 4,
             initial: 24,
+            scatter: 0.5,
             immigrants: 0.06,
             crossover: 0.25,
             patience: 240,
@@ -136,8 +141,8 @@ impl Evolution {
         let settings = self.memory.settings;
         let members = self.memory.population.members();
         let random = Proposal { genome: Genome(Box::default()), operator: None, parent: None };
-        // At first half of the proposals are random and half are near what is known, which is the default.
-        let immigrants = if self.memory.judged < settings.initial { 0.5 } else { settings.immigrants };
+        let beginning = self.memory.judged < settings.initial;
+        let immigrants = if beginning { settings.scatter } else { settings.immigrants };
         if members.is_empty() || rng.random::<f64>() < immigrants {
             return Some(Proposal { genome: space.sample(rng), ..random });
         }
