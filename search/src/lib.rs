@@ -9,6 +9,7 @@
 mod bandit;
 mod campaign;
 mod credit;
+mod linear;
 mod prepare;
 mod ranker;
 mod scoreboard;
@@ -18,7 +19,10 @@ mod streams;
 #[cfg(test)]
 mod synthetic;
 
-pub use bandit::{Bandit, BanditEntry, DiscountedUcb, Thompson, Uniform, bandit, bandits};
+pub use bandit::{
+    AreaUnderCurve, Bandit, BanditEntry, DiscountedUcb, Exp3, LinUcb, SearchContext, Thompson, Ucb, Uniform,
+    bandit, bandits,
+};
 pub use campaign::{
     Budget, Campaign, CampaignError, CampaignParts, CampaignResult, CampaignSettings, Sink, SinkError, Step,
 };

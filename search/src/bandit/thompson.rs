@@ -14,12 +14,13 @@ use serde::{Deserialize, Serialize};
 use tilewright_journal::Trial;
 use tilewright_stats::Judged;
 
-use super::{Bandit, BanditEntry};
+use super::{Bandit, BanditEntry, SearchContext};
 use crate::credit::credit;
 use crate::state::{self, StateError};
 
 pub(super) const ENTRY: BanditEntry = BanditEntry {
     id: "thompson",
+    forgets: true,
     create: || Box::<Thompson>::default(),
     restore: |bytes| Ok(Box::new(state::read::<Thompson>(bytes)?)),
 };
@@ -43,7 +44,7 @@ impl Bandit for Thompson {
         ENTRY.id
     }
 
-    fn select(&mut self, arms: &[&'static str], rng: &mut dyn Rng) -> usize {
+    fn select(&mut self, arms: &[&str], _context: &SearchContext, rng: &mut dyn Rng) -> usize {
         use rand::RngExt;
 
         if arms.is_empty() {
@@ -65,14 +66,13 @@ impl Bandit for Thompson {
         best.0
     }
 
-    fn reward(&mut self, judged: &Judged<Trial>, gain: Option<f64>) {
-        let Some(operator) = &judged.subject().provenance.operator else { return };
+    fn reward(&mut self, arm: &str, judged: &Judged<Trial>, gain: Option<f64>, _context: &SearchContext) {
         for (successes, failures) in self.counts.values_mut() {
             *successes *= DISCOUNT;
             *failures *= DISCOUNT;
         }
         let earned = credit(judged, gain);
-        let (successes, failures) = self.counts.entry(operator.clone()).or_default();
+        let (successes, failures) = self.counts.entry(arm.to_owned()).or_default();
         *successes += earned;
         *failures += 1.0 - earned;
     }

@@ -4,11 +4,12 @@ use rand::{Rng, RngExt};
 use tilewright_journal::Trial;
 use tilewright_stats::Judged;
 
-use super::{Bandit, BanditEntry};
+use super::{Bandit, BanditEntry, SearchContext};
 use crate::state::StateError;
 
 pub(super) const ENTRY: BanditEntry = BanditEntry {
     id: "uniform",
+    forgets: false,
     create: || Box::new(Uniform),
     restore: |bytes| {
         if bytes.is_empty() {
@@ -28,11 +29,11 @@ impl Bandit for Uniform {
         ENTRY.id
     }
 
-    fn select(&mut self, arms: &[&'static str], rng: &mut dyn Rng) -> usize {
+    fn select(&mut self, arms: &[&str], _context: &SearchContext, rng: &mut dyn Rng) -> usize {
         if arms.is_empty() { 0 } else { rng.random_range(0..arms.len()) }
     }
 
-    fn reward(&mut self, _judged: &Judged<Trial>, _gain: Option<f64>) {}
+    fn reward(&mut self, _arm: &str, _judged: &Judged<Trial>, _gain: Option<f64>, _at: &SearchContext) {}
 
     fn save(&self) -> Result<Vec<u8>, StateError> {
         Ok(Vec::new())

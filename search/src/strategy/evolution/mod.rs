@@ -21,7 +21,7 @@ use tilewright_stats::Judged;
 
 use super::random::MOST_REPEATS;
 use super::{Proposal, Strategy, StrategyEntry};
-use crate::bandit::{Bandit, BanditEntry, bandit};
+use crate::bandit::{Bandit, BanditEntry, SearchContext, bandit};
 use crate::scoreboard::Scoreboard;
 use crate::state::{self, StateError};
 use population::{Member, Population};
@@ -35,8 +35,8 @@ pub(super) const WITH_THOMPSON: StrategyEntry = StrategyEntry {
 pub(super) const WITH_UCB: StrategyEntry = StrategyEntry {
     id: "evolution-ucb",
     summary: "evolution; operators chosen by discounted UCB",
-    create: || create("evolution-ucb", "ucb"),
-    restore: |bytes| restore("evolution-ucb", "ucb", bytes),
+    create: || create("evolution-ucb", "discounted-ucb"),
+    restore: |bytes| restore("evolution-ucb", "discounted-ucb", bytes),
 };
 pub(super) const WITHOUT_BANDIT: StrategyEntry = StrategyEntry {
     id: "evolution-uniform",
@@ -93,6 +93,9 @@ struct Memory {
     population: Population,
     scores: Scoreboard,
     told: BTreeSet<Genome>,
+    /// Judged trials in all, and those of them that failed.
+    trials: u64,
+    failures: u64,
     /// Valid or failed trials since the beginning or the last restart.
     judged: usize,
     /// Judged trials since the best improved.
@@ -122,6 +125,20 @@ fn restore(id: &'static str, bandit: &str, bytes: &[u8]) -> Result<Box<dyn Strat
     Ok(Box::new(Evolution { id, bandit: (entry(bandit).restore)(&arms)?, memory }))
 }
 
+impl Memory {
+    /// Where the search stands, for a child of the trial `parent`.
+    fn context(&self, parent: Option<u64>) -> SearchContext {
+        SearchContext {
+            trials: self.trials,
+            spent: None,
+            stagnation: self.since_improvement as f64 / self.settings.patience.max(1) as f64,
+            diversity: self.population.diversity(),
+            parent_rank: self.population.rank(parent),
+            failures: self.failures as f64 / self.trials.max(1) as f64,
+        }
+    }
+}
+
 impl Evolution {
     /// A search that has seen nothing.
     pub fn new(id: &'static str, bandit: Box<dyn Bandit>, settings: EvolutionSettings) -> Self {
@@ -130,6 +147,8 @@ impl Evolution {
             population: Population::default(),
             scores: Scoreboard::default(),
             told: BTreeSet::new(),
+            trials: 0,
+            failures: 0,
             judged: 0,
             since_improvement: 0,
             best: None,
@@ -159,7 +178,8 @@ impl Evolution {
                 return Some(child(genome, "crossover"));
             }
         }
-        let arm = self.bandit.select(arms, rng);
+        let context = self.memory.context(Some(trial));
+        let arm = self.bandit.select(arms, &context, rng);
         let operator = mutation(arms[arm])?;
         operator.apply(space, &base, rng).map(|genome| child(genome, operator.id()))
     }
@@ -175,7 +195,8 @@ impl Evolution {
 
     /// Counts what was judged, and begins anew when nothing has improved for long.
     fn note_progress(&mut self) {
-        let Memory { settings, population, judged, since_improvement, best, .. } = &mut self.memory;
+        let Memory { settings, population, trials, judged, since_improvement, best, .. } = &mut self.memory;
+        *trials += 1;
         *judged += 1;
         *since_improvement += 1;
         let Some(leader) = population.members().first().map(|member| member.score) else { return };
@@ -221,7 +242,12 @@ impl Strategy for Evolution {
             let trial = judged.subject();
             let score = self.memory.scores.place(judged);
             let parent = trial.provenance.parent.and_then(|parent| self.memory.scores.score(parent));
-            self.bandit.reward(judged, parent.zip(score).map(|(parent, score)| parent - score));
+            if let Some(operator) = &trial.provenance.operator {
+                let context = self.memory.context(trial.provenance.parent);
+                let gain = parent.zip(score).map(|(parent, score)| parent - score);
+                self.bandit.reward(operator, judged, gain, &context);
+            }
+            self.memory.failures += u64::from(score.is_none());
             let genome =
                 space.encode(&trial.candidate.schedule).or_else(|| space.nearest(&trial.candidate.schedule));
             if let Some(genome) = genome {

@@ -41,6 +41,21 @@ impl Population {
         self.members.truncate(capacity);
     }
 
+    /// Mean share of genes in which two members next to each other differ, from 0 to 1.
+    pub(super) fn diversity(&self) -> f64 {
+        let pairs = self.members.windows(2).map(|pair| {
+            let genes = pair[0].genome.0.len().max(1);
+            distance(&pair[0].genome, &pair[1].genome) as f64 / genes as f64
+        });
+        pairs.sum::<f64>() / self.members.len().saturating_sub(1).max(1) as f64
+    }
+
+    /// Place of a trial among the members, 0 for the fastest and 1 for the slowest or one that is gone.
+    pub(super) fn rank(&self, trial: Option<u64>) -> f64 {
+        let place = self.members.iter().position(|member| Some(member.trial) == trial);
+        place.map_or(1.0, |place| place as f64 / self.members.len().saturating_sub(1).max(1) as f64)
+    }
+
     /// Forgets all but the fastest.
     pub(super) fn keep(&mut self, elites: usize) {
         self.members.truncate(elites);
