@@ -11,6 +11,7 @@ use tilewright_ir::{Schedule, Workload, default_schedule, legalise, lower};
 use tilewright_runtime::{
     BufferSpec, CeilingMeter, GuardedBuffer, HostFacts, Launcher, LoadedKernel, Operands, Placement, Pool,
 };
+use tilewright_simulator::{chip_for_host, simulate};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -25,6 +26,7 @@ fn main() -> Result<()> {
         host.data_caches().find(|cache| cache.level == level).map_or(0, |cache| cache.bytes as u64)
     };
     let limits = isa.limits(threads, &CacheSizes { l1: size(1), l2: size(2), l3: size(3) });
+    let chip = chip_for_host(&host.vendor, host.family, host.model, limits.vector_bytes);
     let computation = workload.operator().describe(workload.parameters())?;
     let pool = Pool::new(threads as usize)?;
     let launcher = Launcher::new(&pool);
@@ -32,7 +34,7 @@ fn main() -> Result<()> {
     let mut buffers = Vec::new();
     for operand in computation.operands() {
         let bytes = operand.layout().bytes() as usize;
-        let mut buffer = GuardedBuffer::new(&BufferSpec::new(bytes, Placement::AgainstStart).huge())?;
+        let mut buffer = GuardedBuffer::new(&BufferSpec::new(bytes, Placement::AgainstStart))?;
         for (at, value) in buffer.bytes_mut().context("writable")?.chunks_exact_mut(4).enumerate() {
             value.copy_from_slice(&(((at * 7919) % 1009) as f32 / 504.0 - 1.0).to_ne_bytes());
         }
@@ -54,6 +56,8 @@ fn main() -> Result<()> {
         if let Some(path) = std::env::var_os("LISTING") {
             std::fs::write(path, disassemble(&artifact))?;
         }
+        let predicted = computation.operations() / simulate(&program, chip)?.time_ns;
+        println!("predicted {predicted:7.1}  {schedule}");
         kernels.push((schedule, LoadedKernel::load(&artifact)?, f64::INFINITY, Vec::new()));
     }
     let mut peak: f64 = 0.0;

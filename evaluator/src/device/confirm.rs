@@ -26,8 +26,10 @@ const PAIRS: std::ops::RangeInclusive<u32> = 12..=60;
 const PAIRS_NS: f64 = 5e9;
 /// Least length of a sample, ns.
 const SAMPLE_NS: f64 = 2e5;
-/// Pairs of one request: long enough together that the coordinator's clock would show hidden time.
+/// Most pairs of one request: long enough together that the coordinator's clock would show hidden time.
 const REQUEST_PAIRS: u32 = 16;
+/// Time of the pairs between two measurements of the ceiling, ns.
+const CEILING_EVERY_NS: f64 = 3e8;
 /// Most launches that are timed one by one, and the time they may take, ns.
 const LATENCIES: f64 = 2000.0;
 const LATENCIES_NS: f64 = 5e8;
@@ -47,7 +49,6 @@ impl DeviceRunner {
         let executable = self.settings.executable.clone();
         let settings = StandSettings { executable, seed, thorough: true };
         let mut stand = TestStand::new(&self.key, settings).map_err(lost)?;
-        let before = stand.ceiling()?;
         let limit = self.patience();
         let blame = |error: EvalError| EvalError::Lost(format!("the default failed: {error}"));
         let default_seen = stand.examine(&default_code.artifact, limit).map_err(blame)?;
@@ -55,16 +56,18 @@ impl DeviceRunner {
         let winner_seen = stand.examine(&winner_code.artifact, limit)?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let times = [default_seen.first_ns, winner_seen.first_ns];
-        let (samples, launches) = pairs(&mut stand, times, &mut rng)?;
+        let Paired { samples, launches, ceilings: seen } = pairs(&mut stand, times, &mut rng)?;
         let winner_p99 = latency_p99(&mut stand, Slot::Candidate, times[1])?;
         let default_p99 = latency_p99(&mut stand, Slot::Incumbent, times[0])?;
-        let after = stand.ceiling()?;
+        let figure = |of: fn(&StandCeiling) -> f64| seen.iter().map(of).collect::<Vec<f64>>();
+        let (arithmetic, reading) = (figure(|at| at.fma_gflops), figure(|at| at.read_gbps));
+        // What disturbs the machine lowers the kernels' medians and the ceiling's alike, so that their ratio
+        // stands; the highest of all would meet the kernels' medians on a busy machine only.
         let measured = StandCeiling {
-            // A busy machine shows too low a ceiling: the highest of the campaign stands.
-            fma_gflops: before.fma_gflops.max(after.fma_gflops).max(self.seen_gflops),
-            read_gbps: before.read_gbps.max(after.read_gbps),
+            fma_gflops: median(&arithmetic).unwrap_or(self.seen_gflops),
+            read_gbps: median(&reading).unwrap_or(0.0),
         };
-        self.fma_gflops = self.fma_gflops.max(measured.fma_gflops);
+        self.fma_gflops = arithmetic.into_iter().fold(self.fma_gflops, f64::max);
         let winner_median = median(&samples.candidate).unwrap_or(0.0);
         self.plausible(winner_median)?;
         let side = |task: &Task, code: &Compiled, seen: &Examined, times: &[f64], launches, p99_ns| {
@@ -100,19 +103,25 @@ impl DeviceRunner {
     }
 }
 
-/// Many pairs, as many as were planned before the first one, and the launches of a sample of each side.
-fn pairs(
-    stand: &mut TestStand,
-    times: [f64; 2],
-    rng: &mut ChaCha8Rng,
-) -> Result<(Samples, [u32; 2]), EvalError> {
+/// Pairs with the ceilings measured between them.
+struct Paired {
+    samples: Samples,
+    /// Launches of a sample of each side.
+    launches: [u32; 2],
+    ceilings: Vec<StandCeiling>,
+}
+
+/// Many pairs, as many as were planned before the first one, a ceiling before, between and after them.
+fn pairs(stand: &mut TestStand, times: [f64; 2], rng: &mut ChaCha8Rng) -> Result<Paired, EvalError> {
     let launches = times.map(|launch_ns| (SAMPLE_NS / launch_ns).ceil().clamp(1.0, 1e6) as u32);
     let sample_ns = |side: usize| times[side] * f64::from(launches[side]);
     let pair_ns = sample_ns(0) + sample_ns(1);
     let mut left = (PAIRS_NS / pair_ns).clamp(f64::from(*PAIRS.start()), f64::from(*PAIRS.end())) as u32;
+    let each = (CEILING_EVERY_NS / pair_ns).clamp(1.0, f64::from(REQUEST_PAIRS)) as u32;
     let mut samples = Samples::default();
+    let mut ceilings = vec![stand.ceiling()?];
     while left > 0 {
-        let pairs = left.min(REQUEST_PAIRS);
+        let pairs = left.min(each);
         let plan = TimePlan {
             pairs,
             launches,
@@ -126,9 +135,10 @@ fn pairs(
         let batch = honest(stand, &plan, limit)?;
         samples.incumbent.extend(batch.incumbent);
         samples.candidate.extend(batch.candidate);
+        ceilings.push(stand.ceiling()?);
         left -= pairs;
     }
-    Ok((samples, launches))
+    Ok(Paired { samples, launches, ceilings })
 }
 
 /// Pairs whose sum fits into the coordinator's clock, taken again when the machine was busy meanwhile.

@@ -47,7 +47,7 @@ impl DeviceRunner {
             Some(incumbent) => Some(self.install(incumbent)?),
             None => None,
         };
-        let effort = self.effort(incumbent_ns);
+        let effort = Effort { pairs_follow: true, ..self.effort(incumbent_ns) };
         let first_ns = self.stand.examine_within(&compiled.artifact, &effort)?;
         if incumbent.is_none() {
             // By itself means beside itself: its own noise, and samples like any other's.
@@ -164,7 +164,8 @@ impl DeviceRunner {
             None => (Duration::from_secs(2), self.slowest_ns(), f64::INFINITY),
         };
         let limit = limit + Duration::from_nanos(launch_ns as u64);
-        Effort { repeat_below_ns: pacing.repeat_below_ns(incumbent_ns), screen_above_ns, limit }
+        let repeat_below_ns = pacing.repeat_below_ns(incumbent_ns);
+        Effort { repeat_below_ns, screen_above_ns, pairs_follow: false, limit }
     }
 
     /// Longest launch that is waited for when nothing is known, ns.

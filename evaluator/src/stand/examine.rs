@@ -33,6 +33,8 @@ pub(crate) struct Effort {
     /// A large workload whose first launch takes longer than this is not run on further sets, ns: the one
     /// pair that it gets is the check on real values at once.
     pub(crate) screen_above_ns: f64,
+    /// Whether pairs follow, one of whose launches is checked: a large workload is not run on their set before.
+    pub(crate) pairs_follow: bool,
     /// Longest time for each set of inputs.
     pub(crate) limit: Duration,
 }
@@ -75,7 +77,8 @@ impl TestStand {
     /// How the candidate failed; [`EvalError::Timeout`] when it takes longer than `limit` on one set. After a
     /// crash or a timeout the next call starts a fresh worker.
     pub fn examine(&mut self, artifact: &Artifact, limit: Duration) -> Result<Examined, EvalError> {
-        let effort = Effort { repeat_below_ns: 0, screen_above_ns: f64::INFINITY, limit };
+        let effort =
+            Effort { repeat_below_ns: 0, screen_above_ns: f64::INFINITY, pairs_follow: false, limit };
         let first_ns = self.examine_within(artifact, &effort)?;
         Ok(Examined { verification: self.verification(), first_ns })
     }
@@ -87,14 +90,15 @@ impl TestStand {
         self.sets.iter_mut().for_each(StandSet::reset);
         self.seen.fill(None);
         self.statistics.checking_ns += self.clock.nanoseconds() - start;
-        let &Effort { repeat_below_ns, screen_above_ns, limit } = effort;
+        let &Effort { repeat_below_ns, screen_above_ns, pairs_follow, limit } = effort;
         let slot = Slot::Candidate;
         let verify =
             |set: usize| Request::Verify { slot, set: set as u32, repeats: REPEATS, repeat_below_ns };
-        let all = self.sets.len();
+        let large = memory::is_large(&self.computation);
+        let all = self.sets.len() - usize::from(large && pairs_follow);
         let mut requests = vec![self.prepare_load(slot, artifact)?];
         // Long launches are asked for one by one, so that a slow kernel is noticed at the first.
-        let together = if memory::is_large(&self.computation) { 1 } else { all };
+        let together = if large { 1 } else { all };
         let mut shortest = f64::INFINITY;
         for begin in (0..all).step_by(together) {
             let end = (begin + together).min(all);
@@ -105,7 +109,7 @@ impl TestStand {
                 self.check(set)?;
             }
             shortest = replies.last().map_or(shortest, |reply| shortest.min(reply.values[0]));
-            if together == 1 && shortest > screen_above_ns {
+            if large && shortest > screen_above_ns {
                 break;
             }
         }
