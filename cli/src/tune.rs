@@ -218,7 +218,7 @@ fn search(
     let request = &setup.request;
     let limits = setup.target.limits(request.threads);
     let default = default_schedule(&request.workload, &limits);
-    let space = SearchSpace::of(&request.workload, &limits)?.with_default(&default);
+    let space = SearchSpace::of(&request.workload, &limits)?;
     let entry =
         strategy(&request.strategy).context("the campaign's strategy is not known to this version")?;
     let chip = facts::chip(&setup.report, setup.target.isa, limits.vector_bytes, limits.vector_registers);

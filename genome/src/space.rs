@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use rand::Rng;
 use tilewright_ir::computation::Computation;
-use tilewright_ir::{Illegal, Limits, SCHEDULE_VERSION, Schedule, ScheduleValue, Workload, default_schedule};
+use tilewright_ir::{
+    Illegal, Limits, SCHEDULE_VERSION, Schedule, ScheduleValue, Workload, starting_schedules,
+};
 
 use crate::cardinality::{Cardinality, estimate};
 use crate::choose::{exactly, nearest};
@@ -27,6 +29,7 @@ pub struct SearchSpace {
     genes: Arc<[Gene]>,
     engine: Arc<dyn Engine>,
     default: Genome,
+    starts: Arc<[Genome]>,
 }
 
 /// What a gene should be when a genome is completed.
@@ -48,7 +51,7 @@ impl SearchSpace {
     pub fn of(workload: &Workload, limits: &Limits) -> Result<Self, SpaceError> {
         match workload.operator().describe(workload.parameters())? {
             Computation::Contraction(contraction) => contraction::space(&contraction, limits)
-                .map(|space| space.with_default(&default_schedule(workload, limits))),
+                .map(|space| space.with_starts(&starting_schedules(workload, limits))),
         }
     }
 
@@ -76,7 +79,8 @@ impl SearchSpace {
                 return Err(SpaceError::Twice(gene.name.clone()));
             }
         }
-        let space = Self { genes: genes.into(), engine: Arc::new(rules), default: Genome(Box::default()) };
+        let default = Genome(Box::default());
+        let space = Self { genes: genes.into(), engine: Arc::new(rules), default, starts: Arc::default() };
         let default = match space.encode(&Schedule::default()) {
             Some(default) => default,
             None => match space.engine.first(&space.genes) {
@@ -95,6 +99,28 @@ impl SearchSpace {
             Some(default) => Self { default, ..self },
             None => self,
         }
+    }
+
+    /// The same space with the points nearest to these schedules to begin a search with, the first as its
+    /// default.
+    #[must_use]
+    pub fn with_starts(self, schedules: &[Schedule]) -> Self {
+        let space = match schedules.first() {
+            Some(first) => self.with_default(first),
+            None => self,
+        };
+        let mut starts: Vec<Genome> = Vec::new();
+        for start in schedules.iter().filter_map(|schedule| space.nearest(schedule)) {
+            if !starts.contains(&start) {
+                starts.push(start);
+            }
+        }
+        Self { starts: starts.into(), ..space }
+    }
+
+    /// Different points to begin a search with: one of each kind of schedule; empty where nothing is known.
+    pub fn starts(&self) -> &[Genome] {
+        &self.starts
     }
 
     /// The genes, in order of dependence.

@@ -34,7 +34,7 @@ pub use interpret::{Action, InterpretError, PersistentStore, TensorData, interpr
 pub use key::{CacheState, WorkloadKey};
 pub use legalise::legalise;
 pub use limits::{Illegal, Limits, MemoryLevel};
-pub use lower::{default_schedule, lower};
+pub use lower::{default_schedule, lower, starting_schedules};
 pub use operator::{Operator, ReferenceElement, Tolerance, operator, operators};
 pub use program::Program;
 pub use schedule::{SCHEDULE_VERSION, Schedule, ScheduleValue};

@@ -177,7 +177,7 @@ fn run(workload: &Workload, name: &str, seed: u64, arguments: &Arguments) -> Res
     };
     let parts = CampaignParts {
         subject: Subject::Workload(key),
-        space: SearchSpace::of(workload, &limits)?.with_default(&default),
+        space: SearchSpace::of(workload, &limits)?,
         default,
         strategy: create(name)?,
         ranker,

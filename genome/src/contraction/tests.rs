@@ -211,6 +211,27 @@ fn the_default_genome_is_the_default_schedule_or_near_to_it() {
 }
 
 #[test]
+fn starts_are_legal_and_different_the_default_first() {
+    let mut kinds = BTreeSet::new();
+    let (mut fit, mut all) = (0, 0);
+    everywhere(|workload, limits, space| {
+        let starts = space.starts();
+        assert_eq!(starts.first(), Some(space.default_genome()));
+        assert_eq!(starts.iter().collect::<BTreeSet<_>>().len(), starts.len());
+        for start in starts {
+            let schedule = space.decode(start).unwrap();
+            // Capacities are known when a schedule is lowered, not before.
+            fit += usize::from(program(workload, &schedule, limits).is_ok());
+            all += 1;
+            let name = |parameter| schedule.name(parameter).unwrap_or_default().to_owned();
+            kinds.insert([name("order"), name("pack.a"), name("pack.b"), name("vector")]);
+        }
+    });
+    assert!(kinds.len() >= 12, "{kinds:?}");
+    assert!(fit * 10 >= all * 9, "{fit} of {all}");
+}
+
+#[test]
 fn what_is_wrong_with_a_genome_is_said() {
     let space = SearchSpace::of(&workload(SHAPES[12]), &avx2(1)).unwrap();
     let reason = |genome: &[u16]| space.decode(&Genome(genome.into())).unwrap_err().to_string();

@@ -31,3 +31,12 @@ pub fn default_schedule(workload: &Workload, limits: &Limits) -> Schedule {
         Computation::Contraction(contraction) => contraction::default_schedule(&contraction, limits),
     }
 }
+
+/// Schedules of different kinds to begin a search with, the default one first. The others are wishes: where
+/// one is not legal, the nearest that is.
+pub fn starting_schedules(workload: &Workload, limits: &Limits) -> Vec<Schedule> {
+    let computation = workload.operator().describe(workload.parameters());
+    match computation.expect("invariant: a workload is checked when it is made") {
+        Computation::Contraction(contraction) => contraction::starting_schedules(&contraction, limits),
+    }
+}

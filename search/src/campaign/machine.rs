@@ -102,6 +102,8 @@ pub struct Campaign {
     /// Incumbents so far, the present one last.
     pub(super) champions: Vec<Champion>,
     pub(super) started: bool,
+    /// Points that the space names to begin with, so many of which were proposed.
+    pub(super) starts_proposed: usize,
     /// Whether the finalists have been compared.
     pub(super) rematched: bool,
     pub(super) winner: Option<u64>,
@@ -149,6 +151,7 @@ impl Campaign {
             pending: Vec::new(),
             champions: Vec::new(),
             started: false,
+            starts_proposed: 0,
             rematched: false,
             winner: None,
             why: None,

@@ -14,6 +14,9 @@ use crate::strategy::Proposal;
 use crate::streams;
 use tilewright_journal::Candidate;
 
+/// Origin of a point that the space names to begin with.
+const START: &str = "start";
+
 /// A proposal that could be evaluated.
 struct Contender {
     proposal: Proposal,
@@ -28,8 +31,39 @@ impl Campaign {
         let mut rng = streams::of_round(self.settings.seed, self.rounds);
         self.rounds += 1;
         let batch = self.batch_size();
+        let starts = self.starts(batch);
+        // What the space names to begin with is evaluated whatever a ranker thinks of it.
+        if !starts.is_empty() {
+            let count = starts.len();
+            let contenders = self.contenders(starts, sink)?;
+            self.hand_out_all(contenders, count, &mut rng);
+            return Ok(());
+        }
         let proposals =
             self.parts.strategy.ask(&self.parts.space, batch * self.proposals_per_trial(), &mut rng);
+        let contenders = self.contenders(proposals, sink)?;
+        self.idle = if contenders.is_empty() { self.idle + 1 } else { 0 };
+        self.hand_out_all(contenders, batch, &mut rng);
+        Ok(())
+    }
+
+    /// The next points that the space names to begin with.
+    fn starts(&mut self, count: usize) -> Vec<Proposal> {
+        let left = self.parts.space.starts().iter().skip(self.starts_proposed);
+        let starts: Vec<Proposal> = left
+            .take(count)
+            .map(|genome| Proposal { genome: genome.clone(), operator: Some(START.to_owned()), parent: None })
+            .collect();
+        self.starts_proposed += starts.len();
+        starts
+    }
+
+    /// Those that are legal and new; the others are recorded.
+    fn contenders(
+        &mut self,
+        proposals: Vec<Proposal>,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<Contender>, CampaignError> {
         let mut contenders = Vec::with_capacity(proposals.len());
         let mut hashes = BTreeSet::new();
         // Nothing is being timed now, so all cores may work; the order of proposal is kept.
@@ -61,15 +95,18 @@ impl Campaign {
                 },
             }
         }
-        self.idle = if contenders.is_empty() { self.idle + 1 } else { 0 };
         self.predict(&mut contenders);
+        Ok(contenders)
+    }
+
+    /// Puts the best of the contenders into the batch.
+    fn hand_out_all(&mut self, contenders: Vec<Contender>, count: usize, rng: &mut dyn Rng) {
         let strategy = self.parts.strategy.id();
-        for contender in select(contenders, batch, self.settings.random_every, &mut rng) {
+        for contender in select(contenders, count, self.settings.random_every, rng) {
             let Contender { proposal, schedule, prepared, predicted_ns } = contender;
             let provenance = self.provenance(strategy, proposal.operator, proposal.parent);
             self.hand_out(schedule, prepared, provenance, predicted_ns);
         }
-        Ok(())
     }
 
     fn predict(&mut self, contenders: &mut [Contender]) {

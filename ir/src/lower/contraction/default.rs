@@ -107,6 +107,14 @@ fn columns_tile(m: u64, n: u64, lanes: u64, limits: &Limits) -> [u64; 2] {
     best.0
 }
 
+/// The most rows, shared out evenly, of a register tile of so many vectors; `None` where not even one fits.
+pub(super) fn columns_of(m: u64, vectors: u64, lanes: u64, limits: &Limits) -> Option<u64> {
+    let registers = u64::from(limits.vector_registers);
+    let fits = |rows: &u64| vector_registers_needed(*rows, vectors * lanes, 1, lanes) <= registers;
+    let most = (1..=m.min(registers)).rev().find(fits)?;
+    Some(m.div_ceil(m.div_ceil(most)))
+}
+
 fn reduction_tile(m: u64, n: u64, lanes: u64, limits: &Limits) -> [u64; 2] {
     let registers = u64::from(limits.vector_registers);
     let mut best = ([1, 1], f64::INFINITY);

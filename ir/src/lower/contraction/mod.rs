@@ -10,6 +10,7 @@ mod nest;
 mod pack;
 mod plan;
 mod split;
+mod starts;
 mod tile;
 
 use crate::builder::ProgramBuilder;
@@ -19,6 +20,7 @@ use crate::program::{Count, Program, Tensor};
 use crate::schedule::Schedule;
 
 pub(crate) use default::default_schedule;
+pub(crate) use starts::starting_schedules;
 
 /// Lowers a contraction.
 pub(super) fn lower(
