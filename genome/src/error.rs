@@ -1,5 +1,7 @@
 use tilewright_ir::{Illegal, WorkloadError};
 
+use crate::genome::Genome;
+
 /// Why a space cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpaceError {
@@ -22,6 +24,9 @@ pub enum SpaceError {
         /// What it names.
         gene: String,
     },
+    /// A listed point that does not fit the genes.
+    #[error("point {0} does not fit the genes")]
+    Point(Genome),
     /// No legal point exists.
     #[error("no point of the space is legal")]
     Nothing,

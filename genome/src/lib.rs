@@ -2,8 +2,8 @@
 //!
 //! A [`SearchSpace`] is an ordered list of [`Gene`]s and the rules between them; a [`Genome`] holds one value
 //! index per gene, and [`SearchSpace::decode`] turns it into a schedule or says why it is illegal. Spaces are
-//! derived from what a workload computes and what a target can hold ([`SearchSpace::of`]), or made of plain
-//! gene lists with constraints ([`SearchSpace::plain`]). This is the only crate that knows genes: everything
+//! derived from what a workload computes and what a target can hold ([`SearchSpace::of`]), made of plain gene
+//! lists with constraints ([`SearchSpace::plain`]), or listed point by point ([`SearchSpace::enumerated`]). This is the only crate that knows genes: everything
 //! after it sees schedules.
 #![forbid(unsafe_code)]
 
@@ -11,6 +11,7 @@ mod cardinality;
 mod choose;
 mod contraction;
 mod crossover;
+mod enumerated;
 mod error;
 mod gene;
 mod genome;

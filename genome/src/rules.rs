@@ -1,5 +1,6 @@
 use std::fmt::Debug;
 
+use rand::Rng;
 use tilewright_ir::ScheduleValue;
 
 use crate::gene::Gene;
@@ -38,4 +39,16 @@ pub trait Rules: Debug + Send + Sync + 'static {
 
     /// What an absent parameter means for an active gene; `None`: it may not be absent.
     fn default(&self, gene: usize, facts: &Self::Facts) -> Option<ScheduleValue>;
+
+    /// A random point, where the rules know how to draw one at once; `None`, the default, to have it drawn
+    /// gene by gene.
+    fn draw(&self, rng: &mut dyn Rng) -> Option<Vec<u16>> {
+        let _ = rng;
+        None
+    }
+
+    /// Number of points, where it is known without counting.
+    fn total(&self) -> Option<u128> {
+        None
+    }
 }

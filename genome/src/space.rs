@@ -10,6 +10,7 @@ use tilewright_ir::{
 use crate::cardinality::{Cardinality, estimate};
 use crate::choose::{exactly, nearest};
 use crate::contraction;
+use crate::enumerated::EnumeratedRules;
 use crate::error::SpaceError;
 use crate::gene::Gene;
 use crate::genome::Genome;
@@ -61,6 +62,16 @@ impl SearchSpace {
     /// When a gene or constraint is malformed, or nothing is legal.
     pub fn plain(genes: Vec<Gene>, constraints: Vec<Constraint>) -> Result<Self, SpaceError> {
         let rules = plain::PlainRules::new(&genes, constraints)?;
+        Self::from_rules(genes, rules)
+    }
+
+    /// The space of exactly these points, each with one value index per gene; duplicates count once. Drawing
+    /// is uniform over the points.
+    ///
+    /// # Errors
+    /// When a gene is malformed, a point does not fit the genes, or there is no point.
+    pub fn enumerated(genes: Vec<Gene>, points: Vec<Genome>) -> Result<Self, SpaceError> {
+        let rules = EnumeratedRules::new(&genes, points)?;
         Self::from_rules(genes, rules)
     }
 
@@ -139,9 +150,13 @@ impl SearchSpace {
         &self.default
     }
 
-    /// A random legal genome: gene after gene by [`Sampling`](crate::Sampling) among the values still open.
-    /// In a space so tight that 1,000 attempts end nowhere, the default.
+    /// A random legal genome: uniform over an enumerated space, else gene after gene by
+    /// [`Sampling`](crate::Sampling) among the values still open. In a space so tight that 1,000 attempts end
+    /// nowhere, the default.
     pub fn sample(&self, rng: &mut dyn Rng) -> Genome {
+        if let Some(drawn) = self.engine.draw(rng) {
+            return Genome(drawn.into());
+        }
         let wishes = vec![Wish::Free; self.genes.len()];
         (0..MOST_RESTARTS).find_map(|_| self.complete(&wishes, rng)).unwrap_or_else(|| self.default.clone())
     }
@@ -212,6 +227,9 @@ impl SearchSpace {
 
     /// Number of legal points that differ in more than the genes named.
     pub fn cardinality_without(&self, names: &[&str], rng: &mut dyn Rng) -> Cardinality {
+        if let Some(points) = self.engine.total().filter(|_| names.is_empty()) {
+            return Cardinality::Exact(points);
+        }
         let counted: Vec<bool> = self.genes.iter().map(|gene| !names.contains(&gene.name.as_str())).collect();
         let count = self.engine.count(&self.genes, &counted, MOST_STATES);
         if count.complete {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
+use rand::Rng;
 use tilewright_ir::ScheduleValue;
 
 use crate::cardinality::{Count, count};
@@ -41,6 +42,12 @@ pub(crate) trait Engine: Debug + Send + Sync {
 
     /// Counts legal points; genes that are not `counted` stay at their first open value.
     fn count(&self, genes: &[Gene], counted: &[bool], most_states: usize) -> Count;
+
+    /// A random point, where the rules can draw one at once.
+    fn draw(&self, rng: &mut dyn Rng) -> Option<Vec<u16>>;
+
+    /// Number of points, where it is known.
+    fn total(&self) -> Option<u128>;
 }
 
 /// What a search for a legal point gave.
@@ -132,5 +139,13 @@ impl<R: Rules> Engine for R {
 
     fn count(&self, genes: &[Gene], counted: &[bool], most_states: usize) -> Count {
         count(self, genes, counted, most_states)
+    }
+
+    fn draw(&self, rng: &mut dyn Rng) -> Option<Vec<u16>> {
+        Rules::draw(self, rng)
+    }
+
+    fn total(&self) -> Option<u128> {
+        Rules::total(self)
     }
 }
