@@ -4,6 +4,7 @@
 //! Nothing here reads a clock or opens a file. A [`Campaign`] is a state machine: it is asked for the next
 //! [`Step`], given the answers, and emits journal events to a [`Sink`]. With the same seed and the same
 //! answers it proposes the same candidates, which is how it is resumed: recorded trials are its answers.
+//! [`score`] tells how good a strategy is, on spaces that others have measured.
 #![forbid(unsafe_code)]
 
 mod bandit;
@@ -12,6 +13,7 @@ mod credit;
 mod linear;
 mod prepare;
 mod ranker;
+pub mod score;
 mod scoreboard;
 mod state;
 mod strategy;

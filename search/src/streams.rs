@@ -13,6 +13,23 @@ pub(crate) fn of_trial(seed: u64, trial: u64) -> u64 {
     stream(seed, trial).next_u64()
 }
 
+/// Seed of one run of a strategy on a named space; the same for all strategies, so that they are compared
+/// run by run.
+pub(crate) fn of_run(seed: u64, space: &str, run: u32) -> u64 {
+    // FNV-1a, 64 bits (Fowler, Noll, Vo 1991): a stream for each name.
+    let name = space.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    let mut generator = stream(seed, name);
+    generator.set_word_pos(2 * u128::from(run));
+    generator.next_u64()
+}
+
+/// The generator that bootstrap intervals are drawn with.
+pub(crate) fn of_intervals(seed: u64) -> ChaCha8Rng {
+    stream(seed, u64::MAX)
+}
+
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
     generator.set_stream(number);

@@ -11,7 +11,7 @@ fn gate(evidence: &Evidence) -> &'static dyn Gate {
 }
 
 /// Judges a trial on its own evidence.
-pub(super) fn judge(trial: Trial) -> (Judged<Trial>, Judgement) {
+pub(crate) fn judge(trial: Trial) -> (Judged<Trial>, Judgement) {
     let judged = Judged::by(gate(&trial.evidence), trial.evidence.clone(), trial);
     let judgement = Judgement::of(&judged);
     (judged, judgement)

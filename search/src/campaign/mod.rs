@@ -16,5 +16,6 @@ mod tests;
 
 pub use driver::CampaignResult;
 pub use error::{CampaignError, Sink, SinkError};
+pub(crate) use judge::judge;
 pub use machine::{Campaign, CampaignParts, Step};
 pub use settings::{Budget, CampaignSettings};
