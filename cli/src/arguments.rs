@@ -40,6 +40,9 @@ pub(crate) enum Command {
     /// Compute with the kept kernel of a workload, on .npy files
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Score search strategies on spaces that others have measured
+    #[command(after_help = SCORE_EXAMPLES)]
+    Score(Score),
     /// Print a shell's completion script
     #[command(
         after_help = "Example:\n  tilewright completions bash > ~/.local/share/bash-completion/completions/tilewright"
@@ -66,6 +69,14 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130
 const RUN_EXAMPLES: &str = "Examples:
   tilewright run matmul:m=1024,n=1024,k=1024,dtype=f32 --a a.npy --b b.npy --out c.npy
   tilewright run matmul:m=8,n=64,k=32,dtype=f32,epilogue=bias+silu --a a.npy --b b.npy --input bias=bias.npy --out c.npy";
+
+const SCORE_EXAMPLES: &str = "Examples:
+  tilewright score spaces/*.json.gz
+  tilewright score convolution-A100.json.gz --strategy evolution --runs 100 --json
+  tilewright score cache.json --problem convolution.t1.json --charts charts
+
+Files: Kernel Tuner caches and T4 results (.json, .json.gz), T1 problem descriptions, campaigns (folder or
+journal.jsonl).";
 
 #[derive(Debug, Args)]
 pub(crate) struct Devices {
@@ -237,6 +248,37 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) json: bool,
     /// No notes
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Score {
+    /// Recordings to score on, and descriptions that restrict them
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Strategies, by name; random search is always among them [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) strategy: Vec<String>,
+    /// Runs of each strategy on each space
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// Seed of every random draw
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// A T1 problem description; restricts the recordings that have its parameters
+    #[arg(long, value_name = "FILE")]
+    pub(crate) problem: Vec<PathBuf>,
+    /// Recordings of related spaces that a strategy may learn from beforehand
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) warm_from: Vec<PathBuf>,
+    /// Where to write charts
+    #[arg(long, value_name = "DIR")]
+    pub(crate) charts: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bar
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

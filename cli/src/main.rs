@@ -13,6 +13,7 @@ mod registry;
 mod remeasure;
 mod report;
 mod run;
+mod score;
 mod target;
 mod tune;
 
@@ -69,6 +70,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Report(arguments) => report::report(&arguments)?,
         Command::Registry(command) => registry::registry(&command)?,
         Command::Run(arguments) => run::run(&arguments)?,
+        Command::Score(arguments) => score::run(&arguments)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "tilewright", &mut script);

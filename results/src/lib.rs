@@ -5,6 +5,8 @@
 //! - [`report`] writes one self-contained page and the charts in it as files,
 //! - [`Summary`] is the handful of numbers that a command prints,
 //! - [`export_csv`] is a table with one line a trial.
+//!
+//! [`ScoreCourse`] and [`ScoreMap`] draw how strategies did on recorded spaces.
 #![forbid(unsafe_code)]
 
 mod campaign;
@@ -20,6 +22,7 @@ mod roofline;
 mod summary;
 
 pub use campaign::Campaign;
+pub use charts::{ScoreCourse, ScoreCurve, ScoreMap};
 pub use convergence::{Axis, Convergence, convergence};
 pub use error::ReportError;
 pub use export::export_csv;

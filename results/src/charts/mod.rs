@@ -5,6 +5,9 @@ mod canvas;
 mod convergence;
 mod pairs;
 mod roofline;
+mod score;
+
+pub use score::{ScoreCourse, ScoreCurve, ScoreMap};
 
 use crate::{Axis, Campaign, ReportError, convergence as course, importance as ranking};
 

@@ -1,0 +1,125 @@
+//! `tilewright score`: how good strategies are on spaces that others have measured.
+
+mod charts;
+mod files;
+mod table;
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Map, Value, json};
+use tilewright_search::score::{
+    Contestant, Estimate, ScoreReport, ScoreSettings, ScoredSpace, StrategyScore, score,
+};
+use tilewright_search::{strategies, strategy};
+
+use crate::arguments::Score;
+use crate::{UsageError, output};
+
+/// The strategy that every other is seen beside.
+const YARDSTICK: &str = "random";
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Score) -> Result<()> {
+    if !arguments.warm_from.is_empty() {
+        let problem =
+            "--warm-from: this version's strategies take no advice from other recordings; leave it out";
+        return Err(UsageError(problem.to_owned()).into());
+    }
+    let contestants = contestants(&arguments.strategy)?;
+    let spaces = files::spaces(&arguments.files, &arguments.problem)?;
+    for space in spaces.iter().filter(|space| space.recorded().is_cut_off()) {
+        let found = space.recorded().configurations().len();
+        output::note(&format!(
+            "warning: {} was cut off; its first {found} configurations count",
+            space.name()
+        ));
+    }
+    let settings = ScoreSettings { runs: arguments.runs, seed: arguments.seed };
+    let total = contestants.len() as u64 * spaces.len() as u64 * u64::from(settings.runs);
+    let bar = progress(arguments.quiet, total);
+    let report = score(&spaces, &contestants, settings, &|| bar.inc(1));
+    bar.finish_and_clear();
+    let charts = match &arguments.charts {
+        Some(folder) => charts::write(folder, &report)?,
+        None => Vec::new(),
+    };
+    if arguments.json {
+        return output::json(&in_json(&report, &spaces, &charts));
+    }
+    output::result(&table::text(&report, &spaces))?;
+    for chart in charts {
+        output::note(&format!("wrote {chart}"));
+    }
+    Ok(())
+}
+
+/// The strategies asked for, each once, and random search.
+fn contestants(names: &[String]) -> Result<Vec<Contestant>> {
+    let all = names.is_empty() || names.iter().any(|name| name == "all");
+    let mut chosen = Vec::new();
+    if all {
+        chosen.extend(strategies().iter().copied());
+    } else {
+        for name in names.iter().map(String::as_str).chain([YARDSTICK]) {
+            let known: Vec<&str> = strategies().iter().map(|entry| entry.id).collect();
+            let unknown =
+                || UsageError(format!("unknown strategy `{name}`; there are: all, {}", known.join(", ")));
+            chosen.push(strategy(name).ok_or_else(unknown)?);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    Ok(chosen.into_iter().filter(|entry| seen.insert(entry.id)).map(Contestant::from).collect())
+}
+
+fn progress(quiet: bool, total: u64) -> ProgressBar {
+    if quiet {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(4));
+    let style = ProgressStyle::with_template("{bar:24} {pos} of {len} runs · {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─"));
+    bar
+}
+
+fn in_json(report: &ScoreReport, spaces: &[ScoredSpace], charts: &[String]) -> Value {
+    let described = spaces.iter().map(|space| {
+        let (recorded, window) = (space.recorded(), space.window());
+        let value = json!({
+            "kernel": recorded.kernel(),
+            "device": recorded.device(),
+            "digest": recorded.digest(),
+            "configurations": recorded.configurations().len(),
+            "valid": space.baseline().values().len(),
+            "cut_off": recorded.is_cut_off(),
+            "optimum_ms": window.optimum,
+            "median_ms": window.median,
+            "window_s": [window.seconds.first(), window.seconds.last()],
+            "budget_s": window.budget_seconds,
+        });
+        (space.name().to_owned(), value)
+    });
+    let scored =
+        report.strategies.iter().map(|of| (of.strategy.clone(), strategy_in_json(of, report.settings)));
+    json!({
+        "version": 1,
+        "runs": report.settings.runs,
+        "seed": report.settings.seed,
+        "warm": false,
+        "spaces": described.collect::<Map<_, _>>(),
+        "strategies": scored.collect::<Map<_, _>>(),
+        "charts": charts,
+    })
+}
+
+fn strategy_in_json(of: &StrategyScore, settings: ScoreSettings) -> Value {
+    let spaces = of.spaces.iter().map(|space| {
+        let Estimate { score, low, high } = space.estimate;
+        let (runs, evaluations) = (settings.runs, space.evaluations);
+        let value =
+            json!({ "score": score, "low": low, "high": high, "runs": runs, "evaluations": evaluations });
+        (space.space.clone(), value)
+    });
+    json!({ "aggregate": of.aggregate, "spaces": spaces.collect::<Map<_, _>>() })
+}

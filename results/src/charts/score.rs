@@ -1,0 +1,216 @@
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+
+use super::canvas::{
+    BAD, CEILING, DEFAULT, FAINT, GOOD, GRID, INK, MUTED, Mark, PAPER, WINNER, anchored, chart, px, text,
+};
+use crate::ReportError;
+use crate::format::tick;
+
+/// Performance of strategies over time on one space.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreCourse {
+    /// Name of the space.
+    pub space: String,
+    /// Times, s of recorded cost.
+    pub seconds: Vec<f64>,
+    /// By strategy, the best first; the first few and the yardstick `random` are drawn in colour.
+    pub curves: Vec<ScoreCurve>,
+}
+
+/// One strategy's performance at the times of a [`ScoreCourse`]: 0 as random search, 1 at the optimum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreCurve {
+    /// Name of the strategy.
+    pub name: String,
+    /// Mean over the runs.
+    pub mean: Vec<f64>,
+    /// Lower edge of its band.
+    pub low: Vec<f64>,
+    /// Upper edge of its band.
+    pub high: Vec<f64>,
+}
+
+/// Scores of strategies on spaces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreMap {
+    /// Names of the strategies, one a row.
+    pub strategies: Vec<String>,
+    /// Names of the spaces, one a column.
+    pub spaces: Vec<String>,
+    /// By strategy, then by space.
+    pub scores: Vec<Vec<f64>>,
+}
+
+/// Colours of the curves that stand out; bands only for these.
+const COLORS: [RGBColor; 4] = [WINNER, DEFAULT, GOOD, CEILING];
+const YARDSTICK: &str = "random";
+/// Lowest performance that a chart shows: a run that found nothing can be far below.
+const LOWEST: f64 = -1.0;
+
+impl ScoreCourse {
+    /// The chart as SVG.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn draw(&self) -> Result<String, ReportError> {
+        let others = self.curves.iter().filter(|curve| curve.name != YARDSTICK);
+        let leading: Vec<(&ScoreCurve, RGBColor)> = others.clone().zip(COLORS).collect();
+        let rest: Vec<&ScoreCurve> = others.skip(COLORS.len()).collect();
+        let yardstick = self.curves.iter().find(|curve| curve.name == YARDSTICK);
+        let mut legend: Vec<(Mark, String)> =
+            leading.iter().map(|(curve, color)| (Mark::Line(*color), curve.name.clone())).collect();
+        legend.extend(yardstick.map(|_| (Mark::Dashed(BAD), YARDSTICK.to_owned())));
+        if !rest.is_empty() {
+            legend.push((Mark::Line(FAINT), format!("{} others", rest.len())));
+        }
+        let (start, end) = match (self.seconds.first(), self.seconds.last()) {
+            (Some(&start), Some(&end)) if start < end => (start, end),
+            (Some(&start), _) => (start, start + 1.0),
+            _ => (0.0, 1.0),
+        };
+        let lowest = self.curves.iter().flat_map(|curve| &curve.mean).copied().fold(0.0, f64::min);
+        let bottom = (lowest.max(LOWEST) * 5.0).floor() / 5.0;
+        let points = |values: &[f64]| -> Vec<(f64, f64)> {
+            self.seconds.iter().copied().zip(values.iter().map(|value| value.clamp(bottom, 1.0))).collect()
+        };
+        let title = format!("Performance over time on {}: mean and quartiles of the runs", self.space);
+        chart(&title, 340, &legend, |area| {
+            let mut chart = ChartBuilder::on(area)
+                .margin_right(px(8))
+                .margin_bottom(px(4))
+                .x_label_area_size(px(42))
+                .y_label_area_size(px(56))
+                .build_cartesian_2d(start..end, bottom..1.02)?;
+            chart
+                .configure_mesh()
+                .disable_x_mesh()
+                .bold_line_style(GRID.stroke_width(px(1) as u32))
+                .light_line_style(TRANSPARENT)
+                .axis_style(FAINT)
+                .label_style(text(11, MUTED))
+                .axis_desc_style(text(12, INK))
+                .x_desc("recorded cost, s")
+                .y_desc("0 random search, 1 optimum")
+                .x_labels(8)
+                .y_labels(6)
+                .x_label_formatter(&|value| tick(*value))
+                .y_label_formatter(&|value| tick(*value))
+                .draw()?;
+            for (curve, color) in &leading {
+                let (mut edge, low) = (points(&curve.high), points(&curve.low));
+                edge.extend(low.into_iter().rev());
+                chart.draw_series([Polygon::new(edge, color.mix(0.1).filled())])?;
+            }
+            for curve in &rest {
+                chart.draw_series(LineSeries::new(points(&curve.mean), FAINT.stroke_width(px(1) as u32)))?;
+            }
+            if let Some(curve) = yardstick {
+                let style = BAD.stroke_width(px(2) as u32);
+                chart.draw_series(DashedLineSeries::new(points(&curve.mean), px(6), px(4), style))?;
+            }
+            for (curve, color) in leading.iter().rev() {
+                chart.draw_series(LineSeries::new(points(&curve.mean), color.stroke_width(px(2) as u32)))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl ScoreMap {
+    /// The chart as SVG: one cell a strategy and space, the number in it.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn draw(&self) -> Result<String, ReportError> {
+        const ROW: i32 = 24;
+        let columns = self.spaces.len().max(1) as i32;
+        let (left, right) = (150, 750);
+        let width = (right - left) / columns;
+        // Names of spaces stand in a list below, numbered: they are too long for a column.
+        let below = 30 + ROW * self.strategies.len() as i32;
+        let height = 32 + below + 16 + 18 * self.spaces.len() as i32;
+        chart("Score by strategy and space", height, &[], |area| {
+            for (column, space) in (0..).zip(&self.spaces) {
+                let middle = px(left + column * width + width / 2);
+                let head = anchored(11, MUTED, HPos::Center);
+                area.draw(&Text::new(format!("({})", column + 1), (middle, px(12)), head))?;
+                let line = (px(left), px(below + 12 + 18 * column));
+                area.draw(&Text::new(
+                    format!("({}) {space}", column + 1),
+                    line,
+                    anchored(11, MUTED, HPos::Left),
+                ))?;
+            }
+            for (row, (strategy, scores)) in (0..).zip(self.strategies.iter().zip(&self.scores)) {
+                let top = 24 + ROW * row;
+                let middle = px(top + ROW / 2);
+                let name = anchored(12, INK, HPos::Right);
+                area.draw(&Text::new(strategy.clone(), (px(left - 8), middle), name))?;
+                for (column, &score) in (0..columns).zip(scores) {
+                    let from = left + column * width;
+                    let corners = [(px(from + 1), px(top + 1)), (px(from + width - 1), px(top + ROW - 1))];
+                    area.draw(&Rectangle::new(corners, shade(score).filled()))?;
+                    let ink = if score.abs() > 0.6 { PAPER } else { INK };
+                    let number = Text::new(
+                        format!("{score:.2}"),
+                        (px(from + width / 2), middle),
+                        anchored(11, ink, HPos::Center),
+                    );
+                    area.draw(&number)?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// From paper at 0 to the colour of good at 1 and of bad at −1.
+fn shade(score: f64) -> RGBColor {
+    let target = if score < 0.0 { BAD } else { GOOD };
+    let share = score.abs().min(1.0);
+    let mix = |from: u8, to: u8| (f64::from(from) * (1.0 - share) + f64::from(to) * share) as u8;
+    RGBColor(mix(PAPER.0, target.0), mix(PAPER.1, target.1), mix(PAPER.2, target.2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_course_shows_every_curve_and_names_those_in_colour() {
+        let curve = |name: &str, level: f64| ScoreCurve {
+            name: name.to_owned(),
+            mean: vec![-9.0, 0.0, level],
+            low: vec![-9.0, -0.1, level - 0.1],
+            high: vec![0.0, 0.2, level + 0.1],
+        };
+        let names = ["first", "second", "random", "third", "fourth", "fifth", "sixth"];
+        let curves = names.iter().map(|name| curve(name, 0.5)).collect();
+        let course =
+            ScoreCourse { space: "kernel <on> device".to_owned(), seconds: vec![1.0, 2.0, 3.0], curves };
+        let svg = course.draw().unwrap();
+        for name in ["first", "fourth", "random", "2 others", "kernel &lt;on&gt; device"] {
+            assert!(svg.contains(name), "{name}");
+        }
+        assert!(!svg.contains("fifth"));
+        let momentary = ScoreCourse { seconds: vec![1.0; 3], ..course };
+        assert!(momentary.draw().is_ok());
+        assert!(ScoreCourse { seconds: Vec::new(), curves: Vec::new(), ..momentary }.draw().is_ok());
+    }
+
+    #[test]
+    fn a_map_shows_every_number_and_name() {
+        let map = ScoreMap {
+            strategies: vec!["auto".to_owned(), "random".to_owned()],
+            spaces: vec!["one".to_owned(), "two".to_owned()],
+            scores: vec![vec![0.61, -3.25], vec![0.0, f64::NAN]],
+        };
+        let svg = map.draw().unwrap();
+        for part in ["auto", "random", "(1) one", "(2) two", "0.61", "-3.25"] {
+            assert!(svg.contains(part), "{part}");
+        }
+        let empty = ScoreMap { strategies: Vec::new(), spaces: Vec::new(), scores: Vec::new() };
+        assert!(empty.draw().is_ok());
+    }
+}
