@@ -43,8 +43,9 @@ pub(crate) fn space(builder: Builder, document: Document) -> Result<crate::Recor
     let entries = document.cache.map(|entries| entries.0).unwrap_or_default();
     let rows = entries.into_iter().map(|(key, entry)| row(&file, &names, &key, entry));
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
-    let kernel = document.kernel_name.unwrap_or(builder.kernel);
-    let device = document.device_name.unwrap_or(builder.device);
+    let named = |name: Option<String>| name.filter(|name| !name.trim().is_empty());
+    let kernel = named(document.kernel_name).unwrap_or(builder.kernel);
+    let device = named(document.device_name).unwrap_or(builder.device);
     Builder { kernel, device, names, rows, ..builder }.build()
 }
 
