@@ -56,3 +56,18 @@ pub(crate) fn nearest(position: &dyn Position, gene: &Gene, wanted: &ScheduleVal
         (one, other) => one.or(other),
     }
 }
+
+/// The open index nearest to `wanted` in the list, the lower of two; `None` when a choice is not open.
+pub(crate) fn around(position: &dyn Position, gene: &Gene, wanted: u16) -> Option<u16> {
+    let last = gene.values.len().checked_sub(1)?;
+    let wanted = usize::from(wanted).min(last);
+    let open = |index: &usize| position.check(*index as u16).is_ok();
+    if !gene.is_ordered() {
+        return Some(wanted).filter(open).map(|index| index as u16);
+    }
+    (0..=wanted.max(last - wanted))
+        .flat_map(|far| [wanted.checked_sub(far), Some(wanted + far).filter(|&index| index <= last)])
+        .flatten()
+        .find(open)
+        .map(|index| index as u16)
+}

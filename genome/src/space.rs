@@ -8,7 +8,7 @@ use tilewright_ir::{
 };
 
 use crate::cardinality::{Cardinality, estimate};
-use crate::choose::{exactly, nearest};
+use crate::choose::{around, exactly, nearest};
 use crate::contraction;
 use crate::enumerated::EnumeratedRules;
 use crate::error::SpaceError;
@@ -40,6 +40,8 @@ pub enum Wish {
     Exactly(u16),
     /// The open value nearest to this one: by ratio for numbers; any, for a choice that is not open.
     Near(ScheduleValue),
+    /// The open index nearest to this one in the gene's list; any, for a choice that is not open.
+    Around(u16),
     /// Any open value, drawn at random.
     Free,
 }
@@ -277,6 +279,10 @@ impl SearchSpace {
                 match wishes.get(position.gene()) {
                     Some(&Wish::Exactly(index)) => self.judge(position, index).is_ok().then_some(index)?,
                     Some(Wish::Near(value)) => match nearest(position, gene, value) {
+                        Some(index) => index,
+                        None => sampling::draw(&position.open(gene), gene.sampling, rng)?,
+                    },
+                    Some(&Wish::Around(wanted)) => match around(position, gene, wanted) {
                         Some(index) => index,
                         None => sampling::draw(&position.open(gene), gene.sampling, rng)?,
                     },

@@ -33,6 +33,4 @@ pub use prepare::{ByValues, Lowering, Prepare, Prepared};
 pub use ranker::{ProposalOrder, Ranked, Ranker};
 pub use scoreboard::Scoreboard;
 pub use state::StateError;
-pub use strategy::{
-    Evolution, EvolutionSettings, Proposal, RandomSearch, Strategy, StrategyEntry, strategies, strategy,
-};
+pub use strategy::{Evolution, EvolutionSettings, Proposal, Strategy, StrategyEntry, strategies, strategy};

@@ -7,11 +7,11 @@ use tilewright_evaluator::{BatchReport, ConfirmationReport, ConfirmedSide, Evalu
 use tilewright_genome::{Constraint, Gene, SearchSpace};
 use tilewright_ir::{Schedule, ScheduleValue};
 use tilewright_journal::{
-    Ceilings, EvalError, Event, Fidelity, KernelListing, Measurement, RecordedSpace, Subject, Trial,
-    Verification,
+    Candidate, Ceilings, EvalError, Event, Fidelity, KernelListing, Measurement, Provenance, RecordedSpace,
+    Subject, Trial, Verification,
 };
 use tilewright_stats::samples::median;
-use tilewright_stats::{Evidence, Judged};
+use tilewright_stats::{Evidence, Exact, Judged};
 
 use crate::campaign::{Budget, Campaign, CampaignParts, CampaignSettings, SinkError};
 use crate::{ByValues, ProposalOrder, Strategy};
@@ -199,8 +199,42 @@ pub(crate) fn judged_trials(count: u64) -> Vec<Judged<Trial>> {
         }
         Ok(())
     };
-    Campaign::new(settings, parts(Box::<crate::RandomSearch>::default()))
+    Campaign::new(settings, parts((crate::strategy("random").unwrap().create)()))
         .run(&mut SyntheticRunner::default(), &mut sink, &AtomicBool::new(false))
         .unwrap();
     judged
+}
+
+/// A judged trial of any point of any space; `None`: it failed.
+pub(crate) fn judged(schedule: Schedule, index: u64, time_ns: Option<f64>) -> Judged<Trial> {
+    let error = EvalError::OutOfMemory;
+    let (outcome, evidence) = match time_ns {
+        Some(time) => {
+            (Ok(Measurement::predicted(time)), Evidence::Exact { incumbent: 10_000.0, candidate: time })
+        }
+        None => {
+            let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
+            (Err(error), evidence)
+        }
+    };
+    let subject = parts((crate::strategy("random").unwrap().create)()).subject;
+    let trial = Trial {
+        index,
+        candidate: Candidate { subject: subject.into(), schedule },
+        program_hash: None,
+        outcome,
+        evidence: evidence.clone(),
+        incumbent: None,
+        provenance: Provenance {
+            strategy: "test".to_owned(),
+            operator: None,
+            parent: None,
+            fidelity: Fidelity::Simulated,
+            stream: index,
+            predicted_ns: None,
+        },
+        at_ns: 0,
+        elapsed_ns: 0,
+    };
+    Judged::by(&Exact, evidence, trial)
 }

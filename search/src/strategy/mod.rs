@@ -1,7 +1,20 @@
 //! Strategies: what to try next. One file each, one line in [`strategies`].
 
+mod annealing;
+mod axes;
+mod differential_evolution;
 mod evolution;
+mod genetic;
+mod iterated_local_search;
+mod latin_hypercube;
+mod memory;
+mod neighbours;
+mod particle_swarm;
+mod pending;
 mod random;
+mod scan;
+mod searcher;
+mod tabu_grey_wolf;
 
 use std::fmt::Debug;
 
@@ -13,7 +26,7 @@ use tilewright_stats::Judged;
 use crate::state::StateError;
 
 pub use evolution::{Evolution, EvolutionSettings};
-pub use random::RandomSearch;
+use searcher::entry;
 
 /// A genome with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +37,18 @@ pub struct Proposal {
     pub operator: Option<String>,
     /// Trial whose genome it was made from.
     pub parent: Option<u64>,
+}
+
+impl Proposal {
+    /// A genome that was made from no other.
+    pub(crate) fn random(genome: Genome) -> Self {
+        Self { genome, operator: None, parent: None }
+    }
+
+    /// A genome made from that of a trial.
+    pub(crate) fn child(genome: Genome, operator: &str, parent: u64) -> Self {
+        Self { genome, operator: Some(operator.to_owned()), parent: Some(parent) }
+    }
 }
 
 /// Proposes genomes and learns from what became of them.
@@ -65,8 +90,23 @@ pub struct StrategyEntry {
 }
 
 /// All strategies, the usual one first.
+const ALL: &[StrategyEntry] = &[
+    evolution::WITH_THOMPSON,
+    evolution::WITH_UCB,
+    evolution::WITHOUT_BANDIT,
+    entry::<tabu_grey_wolf::TabuGreyWolf>(),
+    entry::<differential_evolution::DifferentialEvolution>(),
+    entry::<genetic::Genetic>(),
+    entry::<particle_swarm::ParticleSwarm>(),
+    entry::<annealing::SimulatedAnnealing>(),
+    entry::<iterated_local_search::IteratedLocalSearch>(),
+    entry::<latin_hypercube::LatinHypercube>(),
+    entry::<random::RandomSearch>(),
+];
+
+/// All strategies, the usual one first.
 pub fn strategies() -> &'static [StrategyEntry] {
-    &[evolution::WITH_THOMPSON, evolution::WITH_UCB, evolution::WITHOUT_BANDIT, random::ENTRY]
+    ALL
 }
 
 /// The strategy of that name.

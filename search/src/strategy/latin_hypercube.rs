@@ -1,0 +1,87 @@
+//! Latin hypercube: the first points cover each gene's values evenly, every later one is random.
+//!
+//! McKay, Beckman & Conover 1979, "A comparison of three methods for selecting values of input variables in
+//! the analysis of output from a computer code".
+
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+use super::Proposal;
+use super::axes::Axes;
+use super::memory::Observation;
+use super::searcher::{Context, Method};
+
+/// Points of one design.
+const POINTS: usize = 24;
+
+/// See the module.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct LatinHypercube {
+    design: Design,
+}
+
+impl Method for LatinHypercube {
+    const ID: &'static str = "lhs";
+    const SUMMARY: &'static str = "a Latin hypercube, then random genomes";
+
+    fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
+        match self.design.next(context.axes, POINTS, rng) {
+            Some(position) => context.axes.genome(context.space, &position, rng).map(Proposal::random),
+            None => Some(Proposal::random(context.space.sample(rng))),
+        }
+    }
+
+    fn learn(&mut self, _context: Context<'_>, _observation: &Observation) {}
+}
+
+/// Positions of one Latin hypercube, made when the first is asked for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Design {
+    rest: Option<Vec<Vec<f64>>>,
+}
+
+impl Design {
+    /// The next position of a design of `points`; `None` when all have been given.
+    pub(super) fn next(&mut self, axes: &Axes, points: usize, rng: &mut dyn Rng) -> Option<Vec<f64>> {
+        self.rest.get_or_insert_with(|| latin_hypercube(axes.len(), points, rng)).pop()
+    }
+}
+
+/// `points` positions, of which each of `points` equal parts of each dimension holds one.
+fn latin_hypercube(dimensions: usize, points: usize, rng: &mut dyn Rng) -> Vec<Vec<f64>> {
+    let mut positions = vec![vec![0.0; dimensions]; points];
+    for dimension in 0..dimensions {
+        let mut parts: Vec<usize> = (0..points).collect();
+        shuffle(&mut parts, rng);
+        for (position, part) in positions.iter_mut().zip(parts) {
+            position[dimension] = (part as f64 + rng.random::<f64>()) / points as f64;
+        }
+    }
+    positions
+}
+
+/// A random order (Fisher & Yates).
+pub(super) fn shuffle<T>(items: &mut [T], rng: &mut dyn Rng) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, rng.random_range(0..=last));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn every_part_of_every_dimension_holds_one_point() {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let positions = latin_hypercube(3, 10, &mut rng);
+        for dimension in 0..3 {
+            let mut parts: Vec<usize> =
+                positions.iter().map(|position| (position[dimension] * 10.0) as usize).collect();
+            parts.sort_unstable();
+            assert_eq!(parts, (0..10).collect::<Vec<_>>());
+        }
+    }
+}
