@@ -207,15 +207,12 @@ pub(crate) fn judged_trials(count: u64) -> Vec<Judged<Trial>> {
 
 /// A judged trial of any point of any space; `None`: it failed.
 pub(crate) fn judged(schedule: Schedule, index: u64, time_ns: Option<f64>) -> Judged<Trial> {
-    let error = EvalError::OutOfMemory;
-    let (outcome, evidence) = match time_ns {
-        Some(time) => {
-            (Ok(Measurement::predicted(time)), Evidence::Exact { incumbent: 10_000.0, candidate: time })
-        }
-        None => {
-            let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
-            (Err(error), evidence)
-        }
+    let (outcome, evidence) = if let Some(time) = time_ns {
+        (Ok(Measurement::predicted(time)), Evidence::Exact { incumbent: 10_000.0, candidate: time })
+    } else {
+        let error = EvalError::OutOfMemory;
+        let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
+        (Err(error), evidence)
     };
     let subject = parts((crate::strategy("random").unwrap().create)()).subject;
     let trial = Trial {

@@ -1,7 +1,6 @@
 //! Latin hypercube: the first points cover each gene's values evenly, every later one is random.
 //!
-//! McKay, Beckman & Conover 1979, "A comparison of three methods for selecting values of input variables in
-//! the analysis of output from a computer code".
+//! Stein 1987, "Large sample properties of simulations using Latin hypercube sampling".
 
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
