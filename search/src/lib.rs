@@ -33,4 +33,7 @@ pub use prepare::{ByValues, Lowering, Prepare, Prepared};
 pub use ranker::{ProposalOrder, Ranked, Ranker};
 pub use scoreboard::Scoreboard;
 pub use state::StateError;
-pub use strategy::{Evolution, EvolutionSettings, Proposal, Strategy, StrategyEntry, strategies, strategy};
+pub use strategy::{
+    Evolution, EvolutionSettings, Exchange, External, ExternalError, Parameters, Proposal, Strategy,
+    StrategyEntry, strategies, strategy,
+};

@@ -2,14 +2,20 @@
 
 mod annealing;
 mod axes;
+mod bayesian;
+mod cma_es;
 mod differential_evolution;
 mod evolution;
+mod external;
 mod genetic;
+mod islands;
 mod iterated_local_search;
 mod latin_hypercube;
+mod map_elites;
 mod memory;
 mod neighbours;
 mod particle_swarm;
+mod parzen;
 mod pending;
 mod random;
 mod scan;
@@ -26,6 +32,7 @@ use tilewright_stats::Judged;
 use crate::state::StateError;
 
 pub use evolution::{Evolution, EvolutionSettings};
+pub use external::{Exchange, External, ExternalError, Parameters};
 use searcher::entry;
 
 /// A genome with where it comes from.
@@ -71,6 +78,12 @@ pub trait Strategy: Debug + Send {
     /// # Errors
     /// When the state has no binary form.
     fn save(&self) -> Result<Vec<u8>, StateError>;
+
+    /// Why it proposes nothing more although there is something left to try; `None` for all that run inside
+    /// this process.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Makes one with a saved state.
@@ -94,9 +107,14 @@ const ALL: &[StrategyEntry] = &[
     evolution::WITH_THOMPSON,
     evolution::WITH_UCB,
     evolution::WITHOUT_BANDIT,
+    entry::<bayesian::Bayesian>(),
+    entry::<parzen::Parzen>(),
     entry::<tabu_grey_wolf::TabuGreyWolf>(),
     entry::<differential_evolution::DifferentialEvolution>(),
     entry::<genetic::Genetic>(),
+    entry::<islands::Islands>(),
+    entry::<map_elites::MapElites>(),
+    entry::<cma_es::CmaEs>(),
     entry::<particle_swarm::ParticleSwarm>(),
     entry::<annealing::SimulatedAnnealing>(),
     entry::<iterated_local_search::IteratedLocalSearch>(),

@@ -14,6 +14,11 @@ fn rng() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(1)
 }
 
+/// Those of the list, and a program outside.
+fn all() -> impl Iterator<Item = StrategyEntry> {
+    strategies().iter().copied().chain([external::tests::ENTRY])
+}
+
 fn number(value: &ScheduleValue) -> u64 {
     match value {
         ScheduleValue::Number(number) => *number,
@@ -83,7 +88,7 @@ fn different(proposals: &[Proposal]) -> usize {
 #[test]
 fn proposals_are_legal_different_and_no_more_than_asked_for() {
     let space = synthetic::space();
-    for entry in strategies() {
+    for entry in all() {
         let mut strategy = (entry.create)();
         assert_eq!(strategy.id(), entry.id);
         let mut rng = rng();
@@ -100,7 +105,7 @@ fn proposals_are_legal_different_and_no_more_than_asked_for() {
 #[test]
 fn a_small_space_is_tried_whole_without_a_repeat_and_then_there_is_nothing_left() {
     let space = synthetic::tiny_space();
-    for entry in strategies() {
+    for entry in all() {
         let mut strategy = (entry.create)();
         let proposals =
             play(strategy.as_mut(), &space, (40, 2, 2), |schedule| Some(time_of(schedule)), &mut rng());
@@ -112,7 +117,7 @@ fn a_small_space_is_tried_whole_without_a_repeat_and_then_there_is_nothing_left(
 #[test]
 fn points_that_draws_hardly_find_are_found_all_the_same() {
     let space = lopsided_space();
-    for entry in strategies().iter().filter(|entry| !entry.id.starts_with("evolution")) {
+    for entry in all().filter(|entry| !entry.id.starts_with("evolution")) {
         let mut strategy = (entry.create)();
         let proposals =
             play(strategy.as_mut(), &space, (60, 5, 5), |schedule| Some(time_of(schedule)), &mut rng());
@@ -123,7 +128,7 @@ fn points_that_draws_hardly_find_are_found_all_the_same() {
 #[test]
 fn what_was_proposed_in_vain_comes_again_only_when_nothing_new_is_left() {
     let space = synthetic::tiny_space();
-    for entry in strategies().iter().filter(|entry| !entry.id.starts_with("evolution")) {
+    for entry in all().filter(|entry| !entry.id.starts_with("evolution")) {
         let mut strategy = (entry.create)();
         let mut rng = rng();
         let untold = strategy.ask(&space, 12, &mut rng);
@@ -136,7 +141,7 @@ fn what_was_proposed_in_vain_comes_again_only_when_nothing_new_is_left() {
 #[test]
 fn the_same_seed_gives_the_same_proposals_and_another_seed_others() {
     let space = synthetic::space();
-    for entry in strategies() {
+    for entry in all() {
         let run = |seed| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             play((entry.create)().as_mut(), &space, (40, 3, 3), |it| Some(time_of(it)), &mut rng)
@@ -153,7 +158,7 @@ fn a_saved_strategy_goes_on_as_before() {
         // Some fail.
         (schedule.number("rows") != Some(3)).then(|| time_of(schedule))
     };
-    for entry in strategies() {
+    for entry in all() {
         for rounds in [0, 1, 4, 30] {
             let mut strategy = (entry.create)();
             let mut rng = rng();
@@ -176,7 +181,7 @@ fn a_saved_strategy_goes_on_as_before() {
 fn a_space_of_one_point_is_tried_once() {
     let genes = vec![Gene::ordered("only", "only", vec![4]), Gene::categorical("name", "only", &["x"])];
     let space = SearchSpace::plain(genes, Vec::new()).unwrap();
-    for entry in strategies() {
+    for entry in all() {
         for time in [Some(5.0), None] {
             let mut strategy = (entry.create)();
             let proposals = play(strategy.as_mut(), &space, (5, 3, 3), |_| time, &mut rng());
@@ -188,7 +193,7 @@ fn a_space_of_one_point_is_tried_once() {
 #[test]
 fn a_space_of_only_failures_is_searched_on_without_a_repeat() {
     let space = synthetic::space();
-    for entry in strategies() {
+    for entry in all() {
         let mut strategy = (entry.create)();
         let proposals = play(strategy.as_mut(), &space, (100, 4, 4), |_| None, &mut rng());
         assert_eq!((proposals.len(), different(&proposals)), (400, 400), "{}", entry.id);
@@ -198,7 +203,7 @@ fn a_space_of_only_failures_is_searched_on_without_a_repeat() {
 #[test]
 fn a_huge_constrained_space_gives_legal_points_and_ever_faster_ones() {
     let space = huge_space();
-    for entry in strategies() {
+    for entry in all() {
         let mut strategy = (entry.create)();
         let mut rng = rng();
         let time = |schedule: &Schedule| Some(time_of(schedule));
@@ -218,7 +223,7 @@ fn a_huge_constrained_space_gives_legal_points_and_ever_faster_ones() {
 #[test]
 fn being_told_of_less_than_was_proposed_or_nothing_at_all_hinders_nobody() {
     let space = synthetic::space();
-    for entry in strategies() {
+    for entry in all() {
         for told in [0, 1] {
             let mut strategy = (entry.create)();
             let time = |schedule: &Schedule| Some(time_of(schedule));
@@ -235,7 +240,7 @@ fn trials_of_strangers_are_learned_from_and_never_proposed() {
     let known: BTreeSet<Genome> =
         strangers.iter().filter_map(|judged| space.encode(&judged.subject().candidate.schedule)).collect();
     let foreign = Schedule::default().with_number("unheard_of", 7);
-    for entry in strategies() {
+    for entry in all() {
         let mut strategy = (entry.create)();
         let mut rng = rng();
         strategy.tell(&space, &[synthetic::judged(foreign.clone(), 500, Some(3.0))]);

@@ -1,0 +1,96 @@
+//! Islands: several small populations evolve apart, each in its own way, and now and then the best of one
+//! migrates to the next.
+//!
+//! Whitley, Rana & Heckendorn 1999, "The island model genetic algorithm: on separability, population size and
+//! convergence".
+
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::Proposal;
+use super::genetic::{child, ranked};
+use super::latin_hypercube::Design;
+use super::memory::{Observation, by_score};
+use super::pending::Pending;
+use super::searcher::{Context, Method};
+
+/// Members of an island.
+const MEMBERS: usize = 8;
+/// Share of children that begin with a crossover, and probability of one more mutation, on each island: from
+/// one that mostly steps to one that mostly mixes.
+const ISLANDS: [(f64, f64); 4] = [(0.2, 0.1), (0.5, 0.3), (0.8, 0.3), (0.9, 0.6)];
+/// Judged points between migrations.
+const MIGRATION: usize = 40;
+
+/// See the module.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Islands {
+    design: Design,
+    /// Members of each island, the fastest first.
+    members: [Vec<Observation>; ISLANDS.len()],
+    /// The island that made a proposal.
+    origins: Pending<usize>,
+    next: usize,
+    since_migration: usize,
+}
+
+impl Islands {
+    /// The best of each island joins the next one.
+    fn migrate(&mut self) {
+        let best: Vec<Option<Observation>> =
+            self.members.iter().map(|members| members.first().cloned()).collect();
+        for (at, migrant) in best.into_iter().enumerate() {
+            if let Some(migrant) = migrant {
+                settle(&mut self.members[(at + 1) % ISLANDS.len()], migrant);
+            }
+        }
+    }
+}
+
+impl Method for Islands {
+    const ID: &'static str = "islands";
+    const SUMMARY: &'static str = "four populations with migration";
+
+    fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
+        self.next = (self.next + 1) % ISLANDS.len();
+        let designed = self.design.next(context.axes, ISLANDS.len() * MEMBERS / 2, rng);
+        let (genome, parent) = if let Some(position) = designed {
+            (context.axes.genome(context.space, &position, rng)?, None)
+        } else {
+            let members = &self.members[self.next];
+            if members.is_empty() {
+                return None;
+            }
+            let parents = [ranked(members, rng), ranked(members, rng)];
+            let (cross, more) = ISLANDS[self.next];
+            (child(context, parents, cross, more, rng)?, Some(parents[0].trial))
+        };
+        self.origins.note(genome.clone(), self.next);
+        Some(match parent {
+            Some(parent) => Proposal::child(genome, "island", parent),
+            None => Proposal::random(genome),
+        })
+    }
+
+    fn learn(&mut self, _context: Context<'_>, observation: &Observation) {
+        // Points from elsewhere are dealt out in turn.
+        let island =
+            self.origins.take(&observation.genome).unwrap_or(observation.trial as usize % ISLANDS.len());
+        settle(&mut self.members[island], observation.clone());
+        self.since_migration += 1;
+        if self.since_migration >= MIGRATION {
+            self.since_migration = 0;
+            self.migrate();
+        }
+    }
+}
+
+/// Takes a point in, instead of the slowest member where the island is full.
+fn settle(members: &mut Vec<Observation>, newcomer: Observation) {
+    if members.iter().any(|member| member.genome == newcomer.genome) {
+        return;
+    }
+    let place = members.partition_point(|member| by_score(member.score, newcomer.score).is_le());
+    members.insert(place, newcomer);
+    members.truncate(MEMBERS);
+}
