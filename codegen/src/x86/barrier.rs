@@ -3,8 +3,8 @@
 use iced_x86::{Code, Register};
 
 use super::emitter::Emitter;
-use super::encoder::{Memory, Operand};
 use super::frame;
+use super::operand::{Memory, Operand};
 use crate::artifact::BARRIER_GENERATION_OFFSET;
 
 impl Emitter<'_> {
@@ -17,13 +17,13 @@ impl Emitter<'_> {
         let slot = Memory::new(Register::RSP, frame::BARRIER);
         self.emit(Code::Mov_r64_rm64, &[state.into(), slot.into()]);
         self.emit(Code::Mov_r32_rm32, &[generation.into(), generations.into()]);
-        self.emit(Code::Mov_r32_imm32, &[arrived.into(), Operand::Long(1)]);
+        self.emit(Code::Mov_r32_imm32, &[arrived.into(), Operand::Immediate(1)]);
         self.asm.emit_locked(Code::Xadd_rm32_r32, &[arrivals.into(), arrived.into()]);
         self.compare(Register::RDX.into(), self.workers as i64 - 1);
         self.asm.branch(Code::Jne_rel32_64, wait);
         // Stores are not reordered with each other: whoever sees the new generation sees the count reset.
-        self.emit(Code::Mov_rm32_imm32, &[arrivals.into(), Operand::Long(0)]);
-        self.emit(Code::Add_rm32_imm8, &[generations.into(), Operand::Byte32(1)]);
+        self.emit(Code::Mov_rm32_imm32, &[arrivals.into(), Operand::Immediate(0)]);
+        self.emit(Code::Add_rm32_imm8, &[generations.into(), Operand::Immediate(1)]);
         self.asm.branch(Code::Jmp_rel32_64, done);
         self.asm.bind(wait);
         self.emit(Code::Pause, &[]);

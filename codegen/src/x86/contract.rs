@@ -6,8 +6,8 @@
 //! Geijn, Anatomy of High-Performance Matrix Multiplication, §6; the arrangement is that of BLIS kernels.)
 
 use super::emitter::Emitter;
-use super::encoder::Memory;
 use super::lanes::Lanes;
+use super::operand::Memory;
 use super::points::{Point, plus, points_along};
 use super::tree::{ELEMENT_BYTES, Operation, Place};
 use crate::error::{CompileError, unsupported};
@@ -211,7 +211,7 @@ impl Emitter<'_> {
         operation: &Operation,
         axes: &[usize],
         point: &Point,
-        label: super::encoder::Label,
+        label: super::assembler::Label,
     ) {
         for &axis in axes {
             if let Some(limit) = self.limit(&operation.axes[axis]) {

@@ -3,7 +3,7 @@
 use iced_x86::Code;
 
 use super::emitter::{DATA, Emitter};
-use super::encoder::Operand;
+use super::operand::Operand;
 use super::points::{Point, points};
 use super::tree::{MemoryPlace, Operation, Place};
 use crate::error::{CompileError, unsupported};
@@ -172,7 +172,7 @@ impl Emitter<'_> {
             self.asm.branch(Code::Jmp_rel32_64, end);
             self.asm.bind(skip);
             let to = self.memory(destination.address, destination.offset(&point))?;
-            self.emit(Code::Mov_rm32_imm32, &[to.into(), Operand::Long(pad.to_bits())]);
+            self.emit(Code::Mov_rm32_imm32, &[to.into(), Operand::Immediate(pad.to_bits().into())]);
             self.asm.bind(end);
         }
         Ok(())

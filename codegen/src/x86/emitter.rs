@@ -2,10 +2,11 @@
 
 use iced_x86::{Code, Register};
 
-use super::encoder::{Assembler, Label, Memory, Operand};
+use super::assembler::{Assembler, Label};
 use super::frame::Frame;
 use super::guard::ActiveLimit;
 use super::observed::Observed;
+use super::operand::{Memory, Operand};
 use super::registers::{Pool, RegisterShape};
 use super::tree::{Class, ClassId, Linear};
 use super::vector::VectorSet;
@@ -144,9 +145,12 @@ impl<'a> Emitter<'a> {
             let low = register.full_register32();
             self.emit(Code::Xor_r32_rm32, &[low.into(), low.into()]);
         } else if let Ok(value) = u32::try_from(value) {
-            self.emit(Code::Mov_r32_imm32, &[register.full_register32().into(), Operand::Long(value)]);
+            self.emit(
+                Code::Mov_r32_imm32,
+                &[register.full_register32().into(), Operand::Immediate(value.into())],
+            );
         } else {
-            self.emit(Code::Mov_r64_imm64, &[register.into(), Operand::Quad(value)]);
+            self.emit(Code::Mov_r64_imm64, &[register.into(), Operand::Immediate(value)]);
         }
     }
 
@@ -154,11 +158,11 @@ impl<'a> Emitter<'a> {
     pub(super) fn add(&mut self, location: Location, value: i64) {
         if value == 0 {
         } else if i8::try_from(value).is_ok() {
-            self.emit(Code::Add_rm64_imm8, &[location.operand(), Operand::Byte64(value)]);
+            self.emit(Code::Add_rm64_imm8, &[location.operand(), Operand::Immediate(value)]);
         } else if i32::try_from(value).is_ok() {
-            self.emit(Code::Add_rm64_imm32, &[location.operand(), Operand::Long64(value)]);
+            self.emit(Code::Add_rm64_imm32, &[location.operand(), Operand::Immediate(value)]);
         } else {
-            self.emit(Code::Mov_r64_imm64, &[DATA.into(), Operand::Quad(value)]);
+            self.emit(Code::Mov_r64_imm64, &[DATA.into(), Operand::Immediate(value)]);
             self.emit(Code::Add_rm64_r64, &[location.operand(), DATA.into()]);
         }
     }
@@ -184,10 +188,10 @@ impl<'a> Emitter<'a> {
     /// Compares with a constant.
     pub(super) fn compare(&mut self, operand: Operand, value: i64) {
         if i8::try_from(value).is_ok() {
-            self.emit(Code::Cmp_rm64_imm8, &[operand, Operand::Byte64(value)]);
+            self.emit(Code::Cmp_rm64_imm8, &[operand, Operand::Immediate(value)]);
         } else {
             // Extents and limits stay below 2^31, see the operators' bounds.
-            self.emit(Code::Cmp_rm64_imm32, &[operand, Operand::Long64(value)]);
+            self.emit(Code::Cmp_rm64_imm32, &[operand, Operand::Immediate(value)]);
         }
     }
 

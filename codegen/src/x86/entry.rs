@@ -3,10 +3,11 @@
 use iced_x86::{Code, Register};
 use tilewright_ir::workspace::WorkspaceLayout;
 
+use super::assembler::Label;
 use super::emitter::{Emitter, Location};
-use super::encoder::{Label, Memory, Operand};
 use super::frame;
 use super::lanes::OPMASKS;
+use super::operand::{Memory, Operand};
 use super::tree::Base;
 use crate::artifact::KernelArguments;
 
@@ -36,8 +37,8 @@ impl Emitter<'_> {
         }
         self.emit(Code::Mov_r64_rm64, &[value.into(), Register::RSP.into()]);
         let bytes = self.frame.bytes();
-        self.emit(Code::Sub_rm64_imm32, &[Register::RSP.into(), Operand::Long64(bytes)]);
-        self.emit(Code::And_rm64_imm8, &[Register::RSP.into(), Operand::Byte64(-64)]);
+        self.emit(Code::Sub_rm64_imm32, &[Register::RSP.into(), Operand::Immediate(bytes)]);
+        self.emit(Code::And_rm64_imm8, &[Register::RSP.into(), Operand::Immediate(-64)]);
         self.emit(Code::Mov_rm64_r64, &[slot(frame::CALLER_STACK).into(), value.into()]);
         let of_worker = argument(std::mem::offset_of!(KernelArguments, worker));
         self.emit(Code::Mov_r64_rm64, &[worker.into(), of_worker.into()]);

@@ -3,7 +3,7 @@
 use iced_x86::{Code, Register};
 
 use super::emitter::Emitter;
-use super::encoder::{Masking, Operand};
+use super::operand::{Masking, Operand};
 use super::vector::MaskStyle;
 use crate::error::CompileError;
 
@@ -119,8 +119,11 @@ impl Emitter<'_> {
     }
 
     fn shift(&mut self, code: Code, destination: u8, source: u8, bits: u8) {
-        let operands =
-            [self.set.register(destination).into(), self.set.register(source).into(), Operand::Byte(bits)];
+        let operands = [
+            self.set.register(destination).into(),
+            self.set.register(source).into(),
+            Operand::Immediate(bits.into()),
+        ];
         self.emit(code, &operands);
     }
 }

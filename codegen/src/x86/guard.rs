@@ -6,8 +6,9 @@
 
 use iced_x86::{Code, Register};
 
+use super::assembler::{Constant, Label};
 use super::emitter::Emitter;
-use super::encoder::{Constant, Label, Memory, Operand};
+use super::operand::{Memory, Operand};
 use super::tree::{AxisNode, Linear, Operation};
 use super::vector::MaskStyle;
 use crate::error::CompileError;
@@ -182,7 +183,7 @@ impl Emitter<'_> {
     ) -> Result<(), CompileError> {
         let skip = self.asm.label();
         let worker = Memory::new(Register::RSP, super::frame::WORKER);
-        self.emit(Code::Cmp_rm64_imm8, &[worker.into(), Operand::Byte64(0)]);
+        self.emit(Code::Cmp_rm64_imm8, &[worker.into(), Operand::Immediate(0)]);
         self.asm.branch(Code::Jne_rel32_64, skip);
         emit(self)?;
         self.asm.bind(skip);

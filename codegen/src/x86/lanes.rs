@@ -2,9 +2,10 @@
 
 use iced_x86::{Code, Register};
 
+use super::assembler::Constant;
 use super::emitter::{DATA, Emitter};
-use super::encoder::{Constant, Masking, Memory, Operand};
 use super::guard::LimitId;
+use super::operand::{Masking, Memory, Operand};
 use super::points::{Point, points_along};
 use super::tree::{ELEMENT_BYTES, MemoryPlace, Operation};
 use super::vector::{MaskStyle, xmm, ymm};
@@ -209,7 +210,7 @@ impl Emitter<'_> {
     /// Puts a mask of the first `count` lanes into an opmask register.
     pub(super) fn load_opmask(&mut self, mask: Register, count: usize) {
         let data = DATA.full_register32();
-        self.emit(Code::Mov_r32_imm32, &[data.into(), Operand::Long((1_u32 << count) - 1)]);
+        self.emit(Code::Mov_r32_imm32, &[data.into(), Operand::Immediate((1 << count) - 1)]);
         self.emit(Code::VEX_Kmovw_kr_r32, &[mask.into(), data.into()]);
     }
 
@@ -275,7 +276,7 @@ impl Emitter<'_> {
             left -= 4;
             if left > 0 {
                 let high = self.pool.take()?;
-                let operands = [xmm(high).into(), ymm(source).into(), Operand::Byte(1)];
+                let operands = [xmm(high).into(), ymm(source).into(), Operand::Immediate(1)];
                 self.emit(Code::VEX_Vextractf128_xmmm128_ymm_imm8, &operands);
                 taken = Some(high);
                 source = high;
@@ -293,7 +294,7 @@ impl Emitter<'_> {
             if lane == 0 {
                 self.emit(code, &[memory.into(), xmm(source).into()]);
             } else {
-                self.emit(code, &[memory.into(), xmm(source).into(), Operand::Byte(lane)]);
+                self.emit(code, &[memory.into(), xmm(source).into(), Operand::Immediate(lane)]);
             }
         }
         if let Some(high) = taken {
@@ -358,7 +359,7 @@ impl Emitter<'_> {
         operation: &Operation,
         point: &Point,
         lanes: &Lanes,
-        end: super::encoder::Label,
+        end: super::assembler::Label,
         emit: &mut dyn FnMut(&mut Self, usize, &Point) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
         let mut at = *point;

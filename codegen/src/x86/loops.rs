@@ -4,10 +4,10 @@ use iced_x86::{Code, Register};
 use tilewright_ir::program::Deal;
 
 use super::emitter::{DATA, Emitter, Location};
-use super::encoder::{Memory, Operand};
 use super::frame;
 use super::guard::{self, LimitUse};
 use super::observed::observed;
+use super::operand::{Memory, Operand};
 use super::tree::{Linear, LoopNode, Moved, Node, Operation, Trip};
 use crate::error::CompileError;
 
@@ -130,7 +130,7 @@ impl Emitter<'_> {
     fn divide(&mut self, divisor: u64) {
         if divisor == 1 {
         } else if divisor.is_power_of_two() {
-            let shift = Operand::Byte(divisor.trailing_zeros() as u8);
+            let shift = Operand::Immediate(divisor.trailing_zeros().into());
             self.emit(Code::Sar_rm64_imm8, &[Register::RAX.into(), shift]);
         } else {
             self.load_constant(DATA, divisor as i64);
@@ -206,7 +206,7 @@ impl Emitter<'_> {
     /// `location ← location + rcx · advance`.
     fn scaled_add(&mut self, location: Location, moved: &Moved) {
         if i32::try_from(moved.advance).is_ok() {
-            let operands = [DATA.into(), Register::RCX.into(), Operand::Long64(moved.advance)];
+            let operands = [DATA.into(), Register::RCX.into(), Operand::Immediate(moved.advance)];
             self.emit(Code::Imul_r64_rm64_imm32, &operands);
         } else {
             self.load_constant(DATA, moved.advance);
@@ -222,8 +222,8 @@ impl Emitter<'_> {
     }
 
     /// `counter ← counter − 1`, and back to `head` while it is positive.
-    fn count_down(&mut self, counter: Location, head: super::encoder::Label) {
-        self.emit(Code::Sub_rm64_imm8, &[counter.operand(), Operand::Byte64(1)]);
+    fn count_down(&mut self, counter: Location, head: super::assembler::Label) {
+        self.emit(Code::Sub_rm64_imm8, &[counter.operand(), Operand::Immediate(1)]);
         self.asm.branch(Code::Jg_rel32_64, head);
     }
 
@@ -353,7 +353,7 @@ impl Emitter<'_> {
                     let head = self.asm.here();
                     self.copies(part, unroll, guards)?;
                     self.advance(advances, unroll as i64);
-                    self.emit(Code::Sub_rm64_imm8, &[counter.operand(), Operand::Byte64(unroll as i64)]);
+                    self.emit(Code::Sub_rm64_imm8, &[counter.operand(), Operand::Immediate(unroll as i64)]);
                     self.asm.branch(Code::Jge_rel32_64, head);
                     self.asm.bind(rest);
                     self.add(counter, unroll as i64);
@@ -420,7 +420,7 @@ impl Emitter<'_> {
 }
 
 /// Alignment of the heads of innermost loops: two windows of 32 bytes are fetched a cycle.
-const HEAD_ALIGNMENT: u64 = 32;
+const HEAD_ALIGNMENT: usize = 32;
 
 /// An innermost loop, as its versions share it.
 struct LeafPart<'a> {

@@ -4,8 +4,8 @@ use iced_x86::{Code, Register};
 use tilewright_ir::expression::{Binary, Unary};
 
 use super::emitter::Emitter;
-use super::encoder::Memory;
 use super::lanes::Lanes;
+use super::operand::Memory;
 use super::points::Point;
 use super::tree::{ExpressionNode, Operation, Place};
 use crate::error::{CompileError, unsupported};

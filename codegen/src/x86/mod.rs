@@ -5,19 +5,28 @@
 //! each kind of tile instruction writes the vector code. Vector instructions are named by a [`VectorSet`], so
 //! that an instruction set is a table.
 
+mod assembler;
+#[cfg(test)]
+mod assembler_tests;
 mod barrier;
+mod code;
 mod contract;
 mod copy;
 mod emitter;
 mod encoder;
+#[cfg(test)]
+mod encoder_tests;
 mod entry;
 mod exponential;
+
+mod form;
 mod frame;
 mod guard;
 mod lanes;
 mod loops;
 mod map;
 mod observed;
+mod operand;
 mod operation;
 mod place;
 mod points;
@@ -37,7 +46,7 @@ use crate::artifact::{Artifact, EntryPoint};
 use crate::error::{CompileError, unsupported};
 
 /// Alignment of entry points, bytes.
-const ENTRY_ALIGNMENT: u64 = 64;
+const ENTRY_ALIGNMENT: usize = 64;
 
 /// Compiles a legalised program for an instruction set.
 pub(crate) fn compile(program: &Program, set: &VectorSet) -> Result<Artifact, CompileError> {

@@ -2,9 +2,10 @@
 
 use iced_x86::{Code, Register};
 
+use super::assembler::{Constant, Label};
 use super::emitter::Emitter;
-use super::encoder::{Constant, Label, Memory};
 use super::lanes::Lanes;
+use super::operand::Memory;
 use super::points::Point;
 use super::tree::{Kind, Linear, Operation, Place, RegisterPlace};
 use super::vector::xmm;
@@ -100,15 +101,12 @@ impl Emitter<'_> {
 
     /// `destination ← first op second`.
     pub(super) fn vector_op(&mut self, code: Code, destination: u8, first: u8, second: u8) {
-        let [destination, first, second] =
-            [destination, first, second].map(|number| self.set.register(number));
-        self.emit(code, &[destination.into(), first.into(), second.into()]);
+        self.asm.emit_vectors(code, [destination, first, second], None);
     }
 
     /// `destination ← first op memory`.
     pub(super) fn vector_op_memory(&mut self, code: Code, destination: u8, first: u8, second: Memory) {
-        let [destination, first] = [destination, first].map(|number| self.set.register(number));
-        self.emit(code, &[destination.into(), first.into(), second.into()]);
+        self.asm.emit_vectors(code, [destination, first, 0], Some(second));
     }
 
     /// `destination ← source`.

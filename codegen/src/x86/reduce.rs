@@ -4,9 +4,9 @@ use iced_x86::Code;
 use tilewright_ir::program::Combine;
 
 use super::emitter::Emitter;
-use super::encoder::{Memory, Operand};
 use super::lanes::Lanes;
 use super::map::At;
+use super::operand::{Memory, Operand};
 use super::points::{Point, plus, points_along};
 use super::tree::{ELEMENT_BYTES, ExpressionNode, MemoryPlace, Operation, Place};
 use super::vector::{xmm, ymm};
@@ -108,7 +108,7 @@ impl Emitter<'_> {
         reduction: &Reduction<'_>,
         destination: &Place,
         row: &Point,
-    ) -> super::encoder::Label {
+    ) -> super::assembler::Label {
         let skip = self.asm.label();
         for (at, axis) in reduction.operation.axes.iter().enumerate() {
             if destination.depends_on(at)
@@ -317,7 +317,7 @@ impl Emitter<'_> {
         let [low, high] = halves.map(|half| Operand::from(ymm(half)));
         self.emit(add, &[low, low, high]);
         let upper = Operand::from(xmm(halves[1]));
-        self.emit(Code::VEX_Vextractf128_xmmm128_ymm_imm8, &[upper, low, Operand::Byte(1)]);
+        self.emit(Code::VEX_Vextractf128_xmmm128_ymm_imm8, &[upper, low, Operand::Immediate(1)]);
         let sums = Operand::from(xmm(halves[0]));
         self.emit(Code::VEX_Vaddps_xmm_xmm_xmmm128, &[sums, sums, upper]);
         let memory = self.memory(place.address, place.offset(&group[0]))?;
@@ -346,7 +346,7 @@ impl Emitter<'_> {
         self.all_lanes(reduction, destination, sum, row)?;
         if self.set.bytes == 64 {
             let upper = self.pool.take()?;
-            let operands = [ymm(upper).into(), self.set.register(sum).into(), Operand::Byte(1)];
+            let operands = [ymm(upper).into(), self.set.register(sum).into(), Operand::Immediate(1)];
             self.emit(Code::EVEX_Vextractf32x8_ymmm256_k1z_zmm_imm8, &operands);
             let operands = [ymm(sum), ymm(sum), ymm(upper)].map(Operand::from);
             self.emit(Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, &operands);

@@ -8,7 +8,7 @@
 use iced_x86::Code;
 
 use super::emitter::Emitter;
-use super::encoder::{Memory, Operand};
+use super::operand::{Memory, Operand};
 use super::points::{Point, points_along};
 use super::tree::{ELEMENT_BYTES, MemoryPlace, Operation};
 use super::vector::{xmm, ymm};
@@ -134,12 +134,12 @@ impl Emitter<'_> {
                     self.load_quarter(register, memory, block.columns);
                 } else if block.columns == COLUMNS {
                     let full = ymm(register).into();
-                    let operands = [full, full, memory.into(), Operand::Byte(1)];
+                    let operands = [full, full, memory.into(), Operand::Immediate(1)];
                     self.emit(Code::VEX_Vinsertf128_ymm_ymm_xmmm128_imm8, &operands);
                 } else {
                     self.load_quarter(spare, memory, block.columns);
                     let full = ymm(register).into();
-                    let operands = [full, full, xmm(spare).into(), Operand::Byte(1)];
+                    let operands = [full, full, xmm(spare).into(), Operand::Immediate(1)];
                     self.emit(Code::VEX_Vinsertf128_ymm_ymm_xmmm128_imm8, &operands);
                 }
             }
@@ -156,7 +156,7 @@ impl Emitter<'_> {
             2 => self.emit(Code::VEX_Vmovsd_xmm_m64, &[low, memory.into()]),
             3 => {
                 self.emit(Code::VEX_Vmovsd_xmm_m64, &[low, memory.into()]);
-                let operands = [low, low, memory.plus(8).into(), Operand::Byte(0x20)];
+                let operands = [low, low, memory.plus(8).into(), Operand::Immediate(0x20)];
                 self.emit(Code::VEX_Vinsertps_xmm_xmm_xmmm32_imm8, &operands);
             }
             _ => self.emit(Code::VEX_Vmovups_xmm_xmmm128, &[low, memory.into()]),

@@ -1,0 +1,319 @@
+//! The instruction forms that kernels are made of, and how each is encoded.
+//!
+//! Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2: an opcode map for each prefix, and
+//! which operand goes to which field.
+
+use iced_x86::Code;
+
+/// How the fields of an instruction are wrapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encoding {
+    /// Opcode after optional prefixes and REX.
+    Legacy,
+    Vex,
+    Evex,
+}
+
+/// Opcode maps: one byte, `0F`, `0F 38`, `0F 3A`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Map {
+    Short = 0,
+    Escape = 1,
+    Escape38 = 2,
+    Escape3A = 3,
+}
+
+/// What follows the addressing bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tail {
+    None,
+    /// Bytes of an immediate, 8 at most.
+    Immediate(u8),
+    /// 32 bits to the target of a branch, filled in later.
+    Distance,
+    /// A register in the upper half of a byte.
+    Register,
+}
+
+/// Position of the operand that goes to each field; [`ABSENT`] where none does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fields {
+    /// `ModRM.reg`.
+    pub(super) register: u8,
+    /// `VEX.vvvv`.
+    pub(super) vector: u8,
+    /// `ModRM.rm`, register or memory.
+    pub(super) memory: u8,
+    /// The low bits of the opcode.
+    pub(super) opcode: u8,
+    /// The tail.
+    pub(super) tail: u8,
+}
+
+/// No operand goes to this field.
+pub(super) const ABSENT: u8 = u8::MAX;
+
+const NO_FIELDS: Fields =
+    Fields { register: ABSENT, vector: ABSENT, memory: ABSENT, opcode: ABSENT, tail: ABSENT };
+/// Memory or register, then an immediate.
+const M: Fields = Fields { memory: 0, tail: 1, ..NO_FIELDS };
+/// Register, then memory or register, then an immediate.
+const RM: Fields = Fields { register: 0, memory: 1, tail: 2, ..NO_FIELDS };
+const MR: Fields = Fields { memory: 0, register: 1, tail: 2, ..NO_FIELDS };
+/// Two sources.
+const RVM: Fields = Fields { register: 0, vector: 1, memory: 2, tail: 3, ..NO_FIELDS };
+const MVR: Fields = Fields { memory: 0, vector: 1, register: 2, ..NO_FIELDS };
+/// The destination is in `vvvv`.
+const VM: Fields = Fields { vector: 0, memory: 1, tail: 2, ..NO_FIELDS };
+/// A register in the opcode.
+const O: Fields = Fields { opcode: 0, tail: 1, ..NO_FIELDS };
+
+/// How a form is encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Form {
+    pub(super) encoding: Encoding,
+    pub(super) map: Map,
+    /// The mandatory prefix by its number in VEX: none, `66`, `F3`, `F2`.
+    pub(super) prefix: u8,
+    pub(super) opcode: u8,
+    /// `W`: 64-bit operands.
+    pub(super) wide: bool,
+    /// `L`: 128, 256 or 512 bits.
+    pub(super) length: u8,
+    /// `ModRM.reg` where no operand goes there.
+    pub(super) extension: u8,
+    pub(super) fields: Fields,
+    pub(super) tail: Tail,
+    /// Binary logarithm of what 8-bit displacements count in (EVEX).
+    pub(super) scale: u8,
+}
+
+const fn legacy(opcode: u8, fields: Fields) -> Form {
+    Form {
+        encoding: Encoding::Legacy,
+        map: Map::Short,
+        prefix: 0,
+        opcode,
+        wide: false,
+        length: 0,
+        extension: 0,
+        fields,
+        tail: Tail::None,
+        scale: 0,
+    }
+}
+
+/// With 64-bit operands.
+const fn wide(opcode: u8, fields: Fields) -> Form {
+    Form { wide: true, ..legacy(opcode, fields) }
+}
+
+/// On ymm registers, of map `0F`.
+const fn ymm(prefix: u8, opcode: u8, fields: Fields) -> Form {
+    Form { encoding: Encoding::Vex, prefix, length: 1, ..legacy(opcode, fields).escape(Map::Escape) }
+}
+
+const fn xmm(prefix: u8, opcode: u8, fields: Fields) -> Form {
+    Form { length: 0, ..ymm(prefix, opcode, fields) }
+}
+
+/// On zmm registers, of map `0F`, memory operands of 64 bytes.
+const fn zmm(prefix: u8, opcode: u8, fields: Fields) -> Form {
+    Form { encoding: Encoding::Evex, length: 2, scale: 6, ..ymm(prefix, opcode, fields) }
+}
+
+impl Form {
+    /// Whether operands are a destination and two sources, and nothing else.
+    pub(super) fn has_two_sources(&self) -> bool {
+        self.fields == RVM && self.tail == Tail::None
+    }
+
+    const fn escape(self, map: Map) -> Self {
+        Self { map, ..self }
+    }
+
+    const fn digit(self, extension: u8) -> Self {
+        Self { extension, ..self }
+    }
+
+    const fn immediate(self, bytes: u8) -> Self {
+        Self { tail: Tail::Immediate(bytes), ..self }
+    }
+
+    const fn branch(self) -> Self {
+        Self { tail: Tail::Distance, ..self }
+    }
+
+    const fn scaled(self, scale: u8) -> Self {
+        Self { scale, ..self }
+    }
+}
+
+const P66: u8 = 1;
+const PF3: u8 = 2;
+const PF2: u8 = 3;
+
+/// Every form.
+pub(super) static FORMS: [(Code, Form); 120] = [
+    // Moves and addresses.
+    (Code::Mov_r64_rm64, wide(0x8b, RM)),
+    (Code::Mov_rm64_r64, wide(0x89, MR)),
+    (Code::Mov_r32_rm32, legacy(0x8b, RM)),
+    (Code::Mov_rm32_r32, legacy(0x89, MR)),
+    (Code::Mov_r32_imm32, legacy(0xb8, O).immediate(4)),
+    (Code::Mov_r64_imm64, wide(0xb8, O).immediate(8)),
+    (Code::Mov_rm32_imm32, legacy(0xc7, M).immediate(4)),
+    (Code::Lea_r64_m, wide(0x8d, RM)),
+    (Code::Push_r64, legacy(0x50, O)),
+    (Code::Pop_r64, legacy(0x58, O)),
+    (Code::Cmovs_r64_rm64, wide(0x48, RM).escape(Map::Escape)),
+    (Code::Cmovl_r64_rm64, wide(0x4c, RM).escape(Map::Escape)),
+    (Code::Cmovge_r64_rm64, wide(0x4d, RM).escape(Map::Escape)),
+    (Code::Prefetcht0_m8, legacy(0x18, M).escape(Map::Escape).digit(1)),
+    // Integer arithmetic.
+    (Code::Add_r64_rm64, wide(0x03, RM)),
+    (Code::Add_rm64_r64, wide(0x01, MR)),
+    (Code::Add_rm64_imm8, wide(0x83, M).immediate(1)),
+    (Code::Add_rm64_imm32, wide(0x81, M).immediate(4)),
+    (Code::Add_rm32_imm8, legacy(0x83, M).immediate(1)),
+    (Code::Sub_r64_rm64, wide(0x2b, RM)),
+    (Code::Sub_rm64_r64, wide(0x29, MR)),
+    (Code::Sub_rm64_imm8, wide(0x83, M).digit(5).immediate(1)),
+    (Code::Sub_rm64_imm32, wide(0x81, M).digit(5).immediate(4)),
+    (Code::And_rm64_imm8, wide(0x83, M).digit(4).immediate(1)),
+    (Code::Xor_r32_rm32, legacy(0x33, RM)),
+    (Code::Cmp_r64_rm64, wide(0x3b, RM)),
+    (Code::Cmp_r32_rm32, legacy(0x3b, RM)),
+    (Code::Cmp_rm64_r64, wide(0x39, MR)),
+    (Code::Cmp_rm64_imm8, wide(0x83, M).digit(7).immediate(1)),
+    (Code::Cmp_rm64_imm32, wide(0x81, M).digit(7).immediate(4)),
+    (Code::Test_rm64_r64, wide(0x85, MR)),
+    (Code::Sar_rm64_imm8, wide(0xc1, M).digit(7).immediate(1)),
+    (Code::Imul_r64_rm64, wide(0xaf, RM).escape(Map::Escape)),
+    (Code::Imul_r64_rm64_imm32, wide(0x69, RM).immediate(4)),
+    (Code::Cqo, wide(0x99, NO_FIELDS)),
+    (Code::Idiv_rm64, wide(0xf7, M).digit(7)),
+    (Code::Xadd_rm32_r32, legacy(0xc1, MR).escape(Map::Escape)),
+    // Control.
+    (Code::Retnq, legacy(0xc3, NO_FIELDS)),
+    (Code::Pause, Form { prefix: PF3, ..legacy(0x90, NO_FIELDS) }),
+    (Code::Ud2, legacy(0x0b, NO_FIELDS).escape(Map::Escape)),
+    (Code::Jmp_rel32_64, legacy(0xe9, NO_FIELDS).branch()),
+    (Code::Je_rel32_64, legacy(0x84, NO_FIELDS).escape(Map::Escape).branch()),
+    (Code::Jne_rel32_64, legacy(0x85, NO_FIELDS).escape(Map::Escape).branch()),
+    (Code::Jl_rel32_64, legacy(0x8c, NO_FIELDS).escape(Map::Escape).branch()),
+    (Code::Jge_rel32_64, legacy(0x8d, NO_FIELDS).escape(Map::Escape).branch()),
+    (Code::Jle_rel32_64, legacy(0x8e, NO_FIELDS).escape(Map::Escape).branch()),
+    (Code::Jg_rel32_64, legacy(0x8f, NO_FIELDS).escape(Map::Escape).branch()),
+    (Code::VEX_Vzeroupper, xmm(0, 0x77, NO_FIELDS)),
+    // Opmasks.
+    (Code::VEX_Kmovw_kr_km16, xmm(0, 0x90, RM)),
+    (Code::VEX_Kmovw_m16_kr, xmm(0, 0x91, MR)),
+    (Code::VEX_Kmovw_kr_r32, xmm(0, 0x92, RM)),
+    // Parts of vectors.
+    (Code::VEX_Vmovss_xmm_m32, xmm(PF3, 0x10, RM)),
+    (Code::VEX_Vmovss_m32_xmm, xmm(PF3, 0x11, MR)),
+    (Code::VEX_Vmovsd_xmm_m64, xmm(PF2, 0x10, RM)),
+    (Code::VEX_Vmovlps_m64_xmm, xmm(0, 0x13, MR)),
+    (Code::VEX_Vmovups_xmm_xmmm128, xmm(0, 0x10, RM)),
+    (Code::VEX_Vmovups_xmmm128_xmm, xmm(0, 0x11, MR)),
+    (Code::VEX_Vextractps_rm32_xmm_imm8, xmm(P66, 0x17, MR).escape(Map::Escape3A).immediate(1)),
+    (Code::VEX_Vinsertps_xmm_xmm_xmmm32_imm8, xmm(P66, 0x21, RVM).escape(Map::Escape3A).immediate(1)),
+    (Code::VEX_Vextractf128_xmmm128_ymm_imm8, ymm(P66, 0x19, MR).escape(Map::Escape3A).immediate(1)),
+    (Code::VEX_Vinsertf128_ymm_ymm_xmmm128_imm8, ymm(P66, 0x18, RVM).escape(Map::Escape3A).immediate(1)),
+    (
+        Code::EVEX_Vextractf32x8_ymmm256_k1z_zmm_imm8,
+        zmm(P66, 0x1b, MR).escape(Map::Escape3A).immediate(1).scaled(5),
+    ),
+    (Code::VEX_Vaddps_xmm_xmm_xmmm128, xmm(0, 0x58, RVM)),
+    (Code::VEX_Vxorps_xmm_xmm_xmmm128, xmm(0, 0x57, RVM)),
+    (Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, Form { length: 1, ..zmm(0, 0x58, RVM).scaled(5) }),
+    // Vectors of 8 lanes.
+    (Code::VEX_Vmovups_ymm_ymmm256, ymm(0, 0x10, RM)),
+    (Code::VEX_Vmovups_ymmm256_ymm, ymm(0, 0x11, MR)),
+    (Code::VEX_Vmovaps_ymm_ymmm256, ymm(0, 0x28, RM)),
+    (Code::VEX_Vbroadcastss_ymm_m32, ymm(P66, 0x18, RM).escape(Map::Escape38)),
+    (Code::VEX_Vbroadcastss_ymm_xmm, ymm(P66, 0x18, RM).escape(Map::Escape38)),
+    (Code::VEX_Vpbroadcastd_ymm_xmmm32, ymm(P66, 0x58, RM).escape(Map::Escape38)),
+    (Code::VEX_Vmaskmovps_ymm_ymm_m256, ymm(P66, 0x2c, RVM).escape(Map::Escape38)),
+    (Code::VEX_Vmaskmovps_m256_ymm_ymm, ymm(P66, 0x2e, MVR).escape(Map::Escape38)),
+    (
+        Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm,
+        Form { tail: Tail::Register, ..ymm(P66, 0x4a, RVM).escape(Map::Escape3A) },
+    ),
+    (Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256, ymm(P66, 0x66, RVM)),
+    (Code::VEX_Vaddps_ymm_ymm_ymmm256, ymm(0, 0x58, RVM)),
+    (Code::VEX_Vsubps_ymm_ymm_ymmm256, ymm(0, 0x5c, RVM)),
+    (Code::VEX_Vmulps_ymm_ymm_ymmm256, ymm(0, 0x59, RVM)),
+    (Code::VEX_Vdivps_ymm_ymm_ymmm256, ymm(0, 0x5e, RVM)),
+    (Code::VEX_Vmaxps_ymm_ymm_ymmm256, ymm(0, 0x5f, RVM)),
+    (Code::VEX_Vminps_ymm_ymm_ymmm256, ymm(0, 0x5d, RVM)),
+    (Code::VEX_Vsqrtps_ymm_ymmm256, ymm(0, 0x51, RM)),
+    (Code::VEX_Vandps_ymm_ymm_ymmm256, ymm(0, 0x54, RVM)),
+    (Code::VEX_Vorps_ymm_ymm_ymmm256, ymm(0, 0x56, RVM)),
+    (Code::VEX_Vxorps_ymm_ymm_ymmm256, ymm(0, 0x57, RVM)),
+    (Code::VEX_Vfmadd231ps_ymm_ymm_ymmm256, ymm(P66, 0xb8, RVM).escape(Map::Escape38)),
+    (Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256, ymm(P66, 0xa8, RVM).escape(Map::Escape38)),
+    (Code::VEX_Vfnmadd231ps_ymm_ymm_ymmm256, ymm(P66, 0xbc, RVM).escape(Map::Escape38)),
+    (Code::VEX_Vpaddd_ymm_ymm_ymmm256, ymm(P66, 0xfe, RVM)),
+    (Code::VEX_Vpsubd_ymm_ymm_ymmm256, ymm(P66, 0xfa, RVM)),
+    (Code::VEX_Vpslld_ymm_ymm_imm8, ymm(P66, 0x72, VM).digit(6).immediate(1)),
+    (Code::VEX_Vpsrad_ymm_ymm_imm8, ymm(P66, 0x72, VM).digit(4).immediate(1)),
+    (Code::VEX_Vhaddps_ymm_ymm_ymmm256, ymm(PF2, 0x7c, RVM)),
+    (Code::VEX_Vunpcklps_ymm_ymm_ymmm256, ymm(0, 0x14, RVM)),
+    (Code::VEX_Vunpckhps_ymm_ymm_ymmm256, ymm(0, 0x15, RVM)),
+    (Code::VEX_Vunpcklpd_ymm_ymm_ymmm256, ymm(P66, 0x14, RVM)),
+    (Code::VEX_Vunpckhpd_ymm_ymm_ymmm256, ymm(P66, 0x15, RVM)),
+    // Vectors of 16 lanes.
+    (Code::EVEX_Vmovups_zmm_k1z_zmmm512, zmm(0, 0x10, RM)),
+    (Code::EVEX_Vmovups_zmmm512_k1z_zmm, zmm(0, 0x11, MR)),
+    (Code::EVEX_Vmovaps_zmm_k1z_zmmm512, zmm(0, 0x28, RM)),
+    (Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, zmm(P66, 0x18, RM).escape(Map::Escape38).scaled(2)),
+    (Code::EVEX_Vpbroadcastd_zmm_k1z_xmmm32, zmm(P66, 0x58, RM).escape(Map::Escape38).scaled(2)),
+    (Code::EVEX_Vpcmpgtd_kr_k1_zmm_zmmm512b32, zmm(P66, 0x66, RVM)),
+    (Code::EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er, zmm(0, 0x58, RVM)),
+    (Code::EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er, zmm(0, 0x5c, RVM)),
+    (Code::EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er, zmm(0, 0x59, RVM)),
+    (Code::EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er, zmm(0, 0x5e, RVM)),
+    (Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, zmm(0, 0x5f, RVM)),
+    (Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae, zmm(0, 0x5d, RVM)),
+    (Code::EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er, zmm(0, 0x51, RM)),
+    (Code::EVEX_Vandps_zmm_k1z_zmm_zmmm512b32, zmm(0, 0x54, RVM)),
+    (Code::EVEX_Vorps_zmm_k1z_zmm_zmmm512b32, zmm(0, 0x56, RVM)),
+    (Code::EVEX_Vxorps_zmm_k1z_zmm_zmmm512b32, zmm(0, 0x57, RVM)),
+    (Code::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er, zmm(P66, 0xb8, RVM).escape(Map::Escape38)),
+    (Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er, zmm(P66, 0xa8, RVM).escape(Map::Escape38)),
+    (Code::EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er, zmm(P66, 0xbc, RVM).escape(Map::Escape38)),
+    (Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, zmm(P66, 0xfe, RVM)),
+    (Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, zmm(P66, 0xfa, RVM)),
+    (Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, zmm(P66, 0x72, VM).digit(6).immediate(1)),
+    (Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8, zmm(P66, 0x72, VM).digit(4).immediate(1)),
+];
+
+/// Positions in [`FORMS`] by instruction, one more than it; 0 where there is no form.
+static POSITIONS: [u8; most() + 1] = {
+    let mut positions = [0; most() + 1];
+    let mut at = 0;
+    while at < FORMS.len() {
+        positions[FORMS[at].0 as usize] = at as u8 + 1;
+        at += 1;
+    }
+    positions
+};
+
+const fn most() -> usize {
+    let (mut at, mut most) = (0, 0);
+    while at < FORMS.len() {
+        if FORMS[at].0 as usize > most {
+            most = FORMS[at].0 as usize;
+        }
+        at += 1;
+    }
+    most
+}
+
+/// How an instruction is encoded; `None` when kernels have no use for it so far.
+pub(super) fn form(code: Code) -> Option<&'static Form> {
+    let position = POSITIONS.get(code as usize).copied().unwrap_or(0);
+    FORMS.get(usize::from(position).wrapping_sub(1)).map(|(_, form)| form)
+}
