@@ -80,6 +80,9 @@ fn random_schedule(rng: &mut impl Rng, shape: [u64; 3], limits: &Limits) -> Sche
             schedule = schedule.with_number(name, rng.random_range(1..20));
         }
     }
+    if rng.random_range(0..4) == 0 {
+        schedule = schedule.with_number("prefetch.c", 1);
+    }
     schedule
 }
 

@@ -225,6 +225,11 @@ impl Instruction {
         Self::new(axes, Operation::Copy { destination, source, pad: Some(pad.into()) })
     }
 
+    /// A hint that a place is written soon.
+    pub fn prefetch_to_write(axes: impl IntoIterator<Item = Axis>, place: Access) -> Self {
+        Self::new(axes, Operation::Prefetch { place, write: true })
+    }
+
     /// `accumulator ← accumulator + a·b`.
     pub fn contract(axes: impl IntoIterator<Item = Axis>, accumulator: Access, a: Access, b: Access) -> Self {
         Self::new(axes, Operation::Contract { accumulator, a, b })

@@ -252,6 +252,11 @@ impl<'a> Printer<'a> {
                 put!(self, " <- {count} largest, ranked {rank}, along {axis} of ");
                 self.expression(source);
             }
+            Operation::Prefetch { place, write } => {
+                self.text.push_str("prefetch ");
+                self.access(place);
+                self.text.push_str(if *write { " to write" } else { "" });
+            }
             Operation::Collective { kind, destination, source, resource } => {
                 let kind = match kind {
                     CollectiveKind::AllReduce(combine) => format!("all-reduce {}", combine_name(*combine)),

@@ -378,6 +378,13 @@ pub enum Operation {
         /// How many.
         count: u64,
     },
+    /// A hint, without effect on any value: the elements are used soon.
+    Prefetch {
+        /// What is used.
+        place: Access,
+        /// Whether it is written: its lines are then asked for exclusively, so that the stores need not wait.
+        write: bool,
+    },
     /// Exchange between all instances of `resource`; a barrier of it.
     Collective {
         /// Which exchange.

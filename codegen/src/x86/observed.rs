@@ -81,6 +81,7 @@ fn visit(nodes: &[Node], buffer: u32, found: &mut Accesses) {
                     }
                 };
                 let (written, into) = match &operation.kind {
+                    Kind::Prefetch { .. } => continue,
                     Kind::Fill { destination, .. } => (destination, &mut found.writes),
                     Kind::Copy { destination, source, .. } => {
                         read(source);

@@ -30,6 +30,7 @@ impl Emitter<'_> {
             Kind::Reduce { destination, expression, combine, accumulate } => {
                 self.reduce(operation, destination, expression, *combine, *accumulate)?;
             }
+            Kind::Prefetch { lines, write } => self.prefetch_lines(lines, *write)?,
         }
         self.pinned.clear();
         Ok(())
@@ -205,6 +206,7 @@ fn addresses(operation: &Operation) -> Vec<Linear> {
             visit(destination);
             expression.places(&mut visit);
         }
+        Kind::Prefetch { lines, .. } => all.extend(lines.first()),
     }
     all
 }

@@ -1,11 +1,13 @@
 //! Which lines the prefetch hints of a program mean.
 
+use iced_x86::Code;
 use tilewright_ir::affine::Variable;
-use tilewright_ir::program::{Operation as Work, Prefetch, Statement};
+use tilewright_ir::program::{Access, Axis, Operation as Work, Prefetch, Statement};
 
+use super::emitter::Emitter;
 use super::points::{Point, points};
 use super::prepare::Preparer;
-use super::tree::{Linear, MemoryPlace, Place, PrefetchNode};
+use super::tree::{Kind, Linear, MemoryPlace, Operation, Place, PrefetchNode};
 use crate::error::CompileError;
 
 /// Bytes of a cache line.
@@ -41,6 +43,32 @@ impl Preparer<'_> {
             }
         }
         Ok(nodes)
+    }
+
+    /// A hint that stands by itself. Limits that bind at run time are left out: a line too many does no harm.
+    pub(super) fn hint(
+        &mut self,
+        axes: &[Axis],
+        place: &Access,
+        write: bool,
+    ) -> Result<Option<Operation>, CompileError> {
+        let variables: Vec<Variable> = axes.iter().map(|axis| axis.variable).collect();
+        let Place::Memory(place) = self.place(place, &variables)? else { return Ok(None) };
+        let extents = std::array::from_fn(|axis| axes.get(axis).map_or(1, |axis| axis.extent));
+        let kind = Kind::Prefetch { lines: lines(&place, &extents), write };
+        Ok(Some(Operation { axes: Vec::new(), vector: None, once: false, kind }))
+    }
+}
+
+impl Emitter<'_> {
+    /// Asks for lines.
+    pub(super) fn prefetch_lines(&mut self, lines: &[Linear], write: bool) -> Result<(), CompileError> {
+        let code = if write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
+        for line in lines {
+            let memory = self.memory(*line, 0)?;
+            self.emit(code, &[memory.into()]);
+        }
+        Ok(())
     }
 }
 

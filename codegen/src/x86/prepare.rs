@@ -133,6 +133,13 @@ impl<'a> Preparer<'a> {
                 nodes.push(Node::When { condition, then, otherwise });
                 Ok(height.max(other_height))
             }
+            Statement::Instruction(Instruction {
+                axes, operation: Work::Prefetch { place, write }, ..
+            }) => {
+                let hint = self.hint(axes, place, *write)?;
+                nodes.extend(hint.map(|hint| Node::Operation(Box::new(hint))));
+                Ok(0)
+            }
             Statement::Instruction(instruction) => {
                 if let Some(operation) = self.operation(instruction)? {
                     nodes.push(Node::Operation(Box::new(operation)));
@@ -271,7 +278,7 @@ impl<'a> Preparer<'a> {
             | Work::Map { destination, .. }
             | Work::Reduce { destination, .. } => destination,
             Work::Contract { accumulator, .. } => accumulator,
-            Work::Scan { .. } | Work::Select { .. } | Work::Collective { .. } => {
+            Work::Scan { .. } | Work::Select { .. } | Work::Collective { .. } | Work::Prefetch { .. } => {
                 return unsupported("scan, select and collective");
             }
         };

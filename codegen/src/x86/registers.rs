@@ -205,6 +205,9 @@ fn accesses(instruction: &Instruction) -> Vec<&Access> {
         Operation::Map { destination, expression } | Operation::Reduce { destination, expression, .. } => {
             with_loads(destination, expression)
         }
-        Operation::Scan { .. } | Operation::Select { .. } | Operation::Collective { .. } => Vec::new(),
+        Operation::Prefetch { .. }
+        | Operation::Scan { .. }
+        | Operation::Select { .. }
+        | Operation::Collective { .. } => Vec::new(),
     }
 }

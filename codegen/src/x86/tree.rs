@@ -124,11 +124,35 @@ pub(super) struct Operation {
 /// What is done at each point.
 #[derive(Debug)]
 pub(super) enum Kind {
-    Fill { destination: Place, value: f32 },
-    Copy { destination: Place, source: Place, pad: Option<f32> },
-    Contract { accumulator: Place, a: Place, b: Place },
-    Map { destination: Place, expression: ExpressionNode },
-    Reduce { destination: Place, expression: ExpressionNode, combine: Combine, accumulate: bool },
+    Fill {
+        destination: Place,
+        value: f32,
+    },
+    Copy {
+        destination: Place,
+        source: Place,
+        pad: Option<f32>,
+    },
+    Contract {
+        accumulator: Place,
+        a: Place,
+        b: Place,
+    },
+    Map {
+        destination: Place,
+        expression: ExpressionNode,
+    },
+    Reduce {
+        destination: Place,
+        expression: ExpressionNode,
+        combine: Combine,
+        accumulate: bool,
+    },
+    /// The addresses of the lines that are used soon, and whether they are written.
+    Prefetch {
+        lines: Vec<Linear>,
+        write: bool,
+    },
 }
 
 /// An element-wise expression.

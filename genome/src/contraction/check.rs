@@ -68,7 +68,7 @@ impl ContractionRules {
                 }
                 Ok(())
             }
-            gene if gene >= PREFETCH => {
+            gene if gene == PREFETCH || gene == PREFETCH + 1 => {
                 allow(2 * number() <= facts.steps, "at most half the iterations of the reduction loop")
             }
             _ => Ok(()),

@@ -16,6 +16,7 @@
 //! | `pack.a`, `pack.b` | where copying is possible | always |
 //! | `rest.m`, `.n`, `.k` | peel, mask, and pad where packed | some loop over the axis leaves a rest |
 //! | `unroll`, `prefetch.a`, `.b` | at most what the reduction loop iterates | it iterates |
+//! | `prefetch.c` | 0, 1 | always |
 
 mod check;
 mod facts;
@@ -100,6 +101,7 @@ pub(crate) fn space(contraction: &Contraction, limits: &Limits) -> Result<Search
         Gene::ordered("unroll", "reduction", UNROLLS.to_vec()),
         Gene::ordered("prefetch.a", "reduction", DISTANCES.to_vec()),
         Gene::ordered("prefetch.b", "reduction", DISTANCES.to_vec()),
+        Gene::ordered("prefetch.c", "reduction", vec![0, 1]),
     ];
     let rules = ContractionRules::new(contraction, limits, &genes);
     SearchSpace::from_rules(genes, rules)

@@ -181,6 +181,8 @@ impl<'p> Checker<'p> {
                 self.written(destination)?;
                 self.access(source)
             }
+            Operation::Prefetch { place, write: true } => self.written(place),
+            Operation::Prefetch { place, write: false } => self.access(place),
             Operation::Contract { accumulator, a, b } => {
                 self.written(accumulator)?;
                 self.access(a)?;

@@ -85,6 +85,7 @@ impl Machine<'_> {
             Operation::Scan { combine, axis, .. } => self.scan(&mut execution, worker, *combine, *axis)?,
             Operation::Select { axis, count, .. } => self.select(&mut execution, worker, *axis, *count)?,
             Operation::Collective { kind, .. } => self.collective(&mut execution, worker, *kind)?,
+            Operation::Prefetch { .. } => {}
         }
         self.round_blocks()
     }

@@ -146,8 +146,8 @@ impl<'p> Planned<'p> {
         let operation = &self.source.operation;
         let mut add = |access: &'p Access| self.access(access, tensors);
         let expression = match operation {
-            Operation::Fill { destination, .. } => {
-                add(destination)?;
+            Operation::Fill { destination: place, .. } | Operation::Prefetch { place, .. } => {
+                add(place)?;
                 None
             }
             Operation::Copy { destination, source, .. }

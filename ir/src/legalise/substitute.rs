@@ -37,7 +37,9 @@ impl Bindings {
         }
         instruction.mask = self.constraints(&instruction.mask);
         match &mut instruction.operation {
-            Operation::Fill { destination, value: _ } => self.access(destination),
+            Operation::Fill { destination: place, value: _ } | Operation::Prefetch { place, write: _ } => {
+                self.access(place);
+            }
             Operation::Copy { destination, source, pad: _ }
             | Operation::Collective { destination, source, .. } => {
                 self.access(destination);

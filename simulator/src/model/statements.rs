@@ -73,6 +73,12 @@ impl Reader<'_> {
                 work.stores += *count as f64 * 2.0;
                 work
             }
+            Operation::Prefetch { place, .. } => {
+                self.nest.places.position(place.target)?;
+                let lines = shape.vectors(|_| true)
+                    * (self.machine.vector_bytes / self.machine.stores[0].line).min(1.0);
+                Work { loads: lines, operations: lines, ..Work::default() }
+            }
             Operation::Collective { destination, source, .. } => {
                 let from = self.access(source, axes, &shape, false, &[])?;
                 let to = self.access(destination, axes, &shape, true, &[])?;
@@ -97,6 +103,7 @@ impl Reader<'_> {
             | Operation::Scan { destination, .. }
             | Operation::Collective { destination, .. } => destination,
             Operation::Contract { accumulator, .. } => accumulator,
+            Operation::Prefetch { place, .. } => place,
             Operation::Select { values, .. } => values,
         };
         let place = self.nest.places.position(access.target)?;

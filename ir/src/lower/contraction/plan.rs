@@ -62,6 +62,8 @@ pub(super) struct Plan {
     pub(super) unroll: u32,
     /// Of the left and the right factor; 0: none.
     pub(super) prefetch: [u32; 2],
+    /// Whether the lines of an output tile are asked for before its reduction.
+    pub(super) prefetch_output: bool,
     pub(super) threads: Threads,
     pub(super) deal: Deal,
     pub(super) split: u64,
@@ -112,7 +114,7 @@ impl Reader<'_> {
     }
 }
 
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "order",
     "tile.m",
     "tile.n",
@@ -130,6 +132,7 @@ const NAMES: [&str; 20] = [
     "unroll",
     "prefetch.a",
     "prefetch.b",
+    "prefetch.c",
     "threads",
     "deal",
     "split.k",
@@ -203,6 +206,11 @@ impl Plan {
                 reader.number("prefetch.a", 0)?.min(4096) as u32,
                 reader.number("prefetch.b", 0)?.min(4096) as u32,
             ],
+            prefetch_output: match reader.number("prefetch.c", 0)? {
+                0 => false,
+                1 => true,
+                other => return Err(allowed("prefetch.c", other, "0, 1")),
+            },
             threads,
             deal: reader.choice("deal", &[("block", Deal::Block), ("cyclic", Deal::Cyclic)])?,
             split: reader

@@ -152,9 +152,17 @@ fn columns_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     let buffer = nest.builder.buffer(buffer);
     let sums = axes.accumulator(buffer);
     let clear = Instruction::fill(axes.padded(nest), sums.clone(), 0.0).vector(axes.column);
-    let mut body = vec![buffer.into(), clear.into(), reduction_loop(nest, &axes, buffer)];
+    let mut body = vec![buffer.into()];
+    body.extend(hint(nest, &axes));
+    body.extend([clear.into(), reduction_loop(nest, &axes, buffer)]);
     body.extend(complete(nest, &axes, &sums));
     body
+}
+
+/// The hint that the output's tile is written when the reduction is done.
+fn hint(nest: &Nest<'_>, axes: &TileAxes) -> Option<Statement> {
+    let hint = Instruction::prefetch_to_write(axes.clipped(nest), axes.output(nest)).vector(axes.column);
+    nest.plan.prefetch_output.then(|| hint.into())
 }
 
 /// Adds what the output holds, applies the epilogue and stores.
@@ -192,7 +200,9 @@ fn reduction_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     let element = Access::new(buffer, [axes.row, axes.column, lane]);
     let clear = Instruction::fill(with_lane(axes.padded(nest)), element.clone(), 0.0).vector(lane);
     let add = Instruction::reduce(with_lane(axes.clipped(nest)), total.clone(), Combine::Sum, element.load());
-    let mut body = vec![buffer.into(), sums.into(), clear.into()];
+    let mut body = vec![buffer.into(), sums.into()];
+    body.extend(hint(nest, &axes));
+    body.push(clear.into());
     body.push(reduction_loop(nest, &axes, buffer));
     body.push(add.vector(lane).into());
     body.extend(complete(nest, &axes, &total));
