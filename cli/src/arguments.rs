@@ -31,6 +31,9 @@ pub(crate) enum Command {
     /// Make a campaign's HTML page and charts, from its journal alone
     #[command(after_help = "Example:\n  tilewright report campaigns/first")]
     Report(Report),
+    /// Write a campaign or a recording in a form that other tools read
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(Export),
     /// Look at, check and exchange kept kernels
     #[command(
         subcommand,
@@ -69,6 +72,11 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130
 const RUN_EXAMPLES: &str = "Examples:
   tilewright run matmul:m=1024,n=1024,k=1024,dtype=f32 --a a.npy --b b.npy --out c.npy
   tilewright run matmul:m=8,n=64,k=32,dtype=f32,epilogue=bias+silu --a a.npy --b b.npy --input bias=bias.npy --out c.npy";
+
+const EXPORT_EXAMPLES: &str = "Examples:
+  tilewright export campaigns/first --t4 first.json --csv first.csv
+  tilewright export campaigns/first --cache first-cache.json
+  tilewright export convolution-A100.json.gz --t4 convolution-A100.t4.json";
 
 const SCORE_EXAMPLES: &str = "Examples:
   tilewright score spaces/*.json.gz
@@ -156,6 +164,25 @@ pub(crate) struct Report {
     /// Where to write the page and the charts [default: the campaign's folder]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
+    /// Print one JSON object that names the files
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("form").required(true).multiple(true).args(["t4", "cache", "csv"]))]
+pub(crate) struct Export {
+    /// A campaign (folder or journal.jsonl), a Kernel Tuner cache or T4 results
+    pub(crate) source: PathBuf,
+    /// Write T4 results
+    #[arg(long, value_name = "FILE")]
+    pub(crate) t4: Option<PathBuf>,
+    /// Write a Kernel Tuner cache
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cache: Option<PathBuf>,
+    /// Write a table with one line a trial; campaigns only
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
     /// Print one JSON object that names the files
     #[arg(long)]
     pub(crate) json: bool,

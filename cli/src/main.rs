@@ -2,6 +2,7 @@
 
 mod arguments;
 mod device;
+mod export;
 mod facts;
 mod npy;
 mod output;
@@ -68,6 +69,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Devices(arguments) => device::devices(&arguments)?,
         Command::Tune(arguments) => return tune::tune(&arguments),
         Command::Report(arguments) => report::report(&arguments)?,
+        Command::Export(arguments) => export::export(&arguments)?,
         Command::Registry(command) => registry::registry(&command)?,
         Command::Run(arguments) => run::run(&arguments)?,
         Command::Score(arguments) => score::run(&arguments)?,

@@ -104,6 +104,24 @@ fn charts_are_written_and_a_problem_restricts() {
 }
 
 #[test]
+fn a_recording_is_exported_and_scores_the_same() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.0.path().join("t4")).unwrap();
+    let export = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+        command.arg("export").args(arguments).current_dir(folder.0.path()).output().unwrap()
+    };
+    let output = export(&["blur-one.json", "--t4", "t4/blur-one.json", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let scores = |file: &str| {
+        folder.json(&[file, "--strategy", "random", "--runs", "4", "--json"])["strategies"].take()
+    };
+    assert_eq!(scores("t4/blur-one.json"), scores("blur-one.json"));
+    assert_eq!(export(&["blur-one.json"]).status.code(), Some(2));
+    assert_eq!(export(&["blur-one.json", "--csv", "table.csv"]).status.code(), Some(1));
+}
+
+#[test]
 fn wrong_input_is_told_with_its_remedy() {
     let folder = Folder::new();
     folder.write("broken.json", "{\"cache\": {\"1\": {\"x\": }}}");

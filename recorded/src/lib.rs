@@ -8,7 +8,7 @@
 //! | T1 problem description | parameters and conditions of a space, without times | `problem.rs`, `expression/` |
 //!
 //! The first three become a [`RecordedSpace`], by [`read`]; the last a [`Problem`], which restricts one.
-//! Nothing in a file is run: conditions are parsed by a grammar of their own and evaluated within limits.
+//! [`t4`] and [`kernel_tuner_cache`] write one for other tools. Nothing in a file is run: conditions are parsed by a grammar of their own and evaluated within limits.
 #![forbid(unsafe_code)]
 
 mod builder;
@@ -16,6 +16,7 @@ mod cache;
 mod campaign;
 mod document;
 mod error;
+mod export;
 pub mod expression;
 mod problem;
 mod salvage;
@@ -26,6 +27,7 @@ mod value;
 
 pub use builder::{Builder, Row};
 pub use error::RecordedError;
+pub use export::{kernel_tuner_cache, t4};
 pub use problem::{Problem, ProblemParameter};
 pub use source::{Content, parse, read};
 pub use space::{Configuration, Cost, Failure, FailureKind, Parameter, RecordedSpace, Timing};

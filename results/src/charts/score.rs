@@ -77,6 +77,7 @@ impl ScoreCourse {
         let title = format!("Performance over time on {}: mean and quartiles of the runs", self.space);
         chart(&title, 340, &legend, |area| {
             let mut chart = ChartBuilder::on(area)
+                .margin_left(px(4))
                 .margin_right(px(8))
                 .margin_bottom(px(4))
                 .x_label_area_size(px(42))
