@@ -165,10 +165,16 @@ impl Emitter<'_> {
             if loads(left, right) < loads(right, left) { (left, right) } else { (right, left) };
         for group in held.factors.chunks(room) {
             let registers = self.pool.take_all(group.len())?;
+            // Broadcast elements are as wide as the widest vector that they are multiplied with. Where inactive
+            // lanes of the accumulator are kept, all of them take part.
+            let vectors = group.iter().chain(&streamed.factors).filter_map(|factor| factor.lanes);
+            let widest = vectors.max_by_key(|lanes| (lanes.limit.is_some(), lanes.count));
+            let width = |lanes: Option<Lanes>| lanes.or(widest).filter(|_| !held.exact && !streamed.exact);
             let mut sources = Vec::with_capacity(group.len());
             for (factor, &register) in group.iter().zip(&registers) {
                 let skip = self.asm.label();
                 self.guard_axes(operation, &held.limited, &factor.point, skip);
+                self.narrow(width(factor.lanes));
                 sources.push(self.load_factor(operation, held, factor, register)?);
                 self.asm.bind(skip);
             }
@@ -178,6 +184,7 @@ impl Emitter<'_> {
                 let next = self.asm.label();
                 let skip = if streamed.ordered { end } else { next };
                 self.guard_axes(operation, &streamed.limited, &factor.point, skip);
+                self.narrow(width(factor.lanes));
                 let direct = self.direct(operation, streamed, factor, group.len() == 1, spare.is_none())?;
                 let register = match (&direct, spare) {
                     (Some(_), _) => 0,
@@ -189,6 +196,7 @@ impl Emitter<'_> {
                     let point: Point =
                         std::array::from_fn(|axis| factor.point[axis].max(held_factor.point[axis]));
                     let sum = self.vector_register(target, &point)?;
+                    self.narrow(width(factor.lanes.or(held_factor.lanes)));
                     match direct {
                         Some(memory) => self.vector_op_memory(self.set.multiply_add, sum, source, memory),
                         None => self.vector_op(self.set.multiply_add, sum, source, register),
@@ -197,6 +205,7 @@ impl Emitter<'_> {
                 self.asm.bind(next);
             }
             self.asm.bind(end);
+            self.widen();
             if let Some(spare) = spare {
                 self.pool.give(spare);
             }

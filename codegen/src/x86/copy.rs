@@ -47,7 +47,7 @@ impl Emitter<'_> {
                 match (destination, source) {
                     (Place::Register(destination), Place::Memory(source)) => {
                         let register = self.vector_register(destination, &point)?;
-                        let kept = if pad.is_some() { lanes.whole(self.set.lanes()) } else { *lanes };
+                        let kept = if pad.is_some() { lanes.whole(width) } else { *lanes };
                         self.write_register(destination, register, &kept, &mut |emitter, into| {
                             emitter.load_place(operation, into, source, &point, lanes, pad.is_some())
                         })?;

@@ -54,6 +54,9 @@ impl Location {
 /// Code generation of one program.
 pub(super) struct Emitter<'a> {
     pub(super) asm: Assembler,
+    /// Instructions of full width.
+    pub(super) full: &'a VectorSet,
+    /// Instructions of the width in use: narrower for the last, partial vector of an axis.
     pub(super) set: &'a VectorSet,
     pub(super) classes: &'a [Class],
     /// Where each class is now.
@@ -85,6 +88,7 @@ impl<'a> Emitter<'a> {
     ) -> Self {
         Self {
             asm: Assembler::new(),
+            full: set,
             set,
             classes,
             locations: vec![None; classes.len()],

@@ -168,7 +168,7 @@ fn evex(form: &Form, parts: &Parts<'_>) -> (u64, usize) {
     let repeated = u32::from(parts.memory.is_some_and(|memory| memory.repeated));
     let (register, vector, base) = (!parts.register, !parts.vector, !parts.base);
     let map = (register & 8) << 4 | (base & 16) << 2 | (base & 8) << 2 | register & 16 | form.map as u32;
-    let source = (vector & 15) << 3 | 4 | u32::from(form.prefix);
+    let source = u32::from(form.wide) << 7 | (vector & 15) << 3 | 4 | u32::from(form.prefix);
     let lanes = zeroing | u32::from(form.length) << 5 | repeated << 4 | (vector & 16) >> 1 | mask;
     let low = u64::from(0x62 | map << 8 | source << 16 | lanes << 24);
     (low | u64::from(form.opcode) << 32, 5)

@@ -53,7 +53,7 @@ fn choices(code: Instruction, kind: OpCodeOperandKind) -> Vec<Operand> {
         Kind::r64_or_mem => either(Register::RAX, 16),
         Kind::k_reg | Kind::k_rm => registers(code, Register::K0, 8),
         Kind::k_or_mem => either(Register::K0, 8),
-        Kind::xmm_reg | Kind::xmm_vvvv | Kind::xmm_rm => registers(code, Register::XMM0, 32),
+        Kind::xmm_reg | Kind::xmm_vvvv | Kind::xmm_rm | Kind::xmm_is4 => registers(code, Register::XMM0, 32),
         Kind::ymm_reg | Kind::ymm_vvvv | Kind::ymm_rm | Kind::ymm_is4 => registers(code, Register::YMM0, 32),
         Kind::zmm_reg | Kind::zmm_vvvv | Kind::zmm_rm => registers(code, Register::ZMM0, 32),
         Kind::xmm_or_mem => either(Register::XMM0, 32),

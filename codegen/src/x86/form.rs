@@ -144,6 +144,13 @@ impl Form {
         Self { tail: Tail::Distance, ..self }
     }
 
+    /// On vectors of half, of a quarter of the length.
+    const fn narrowed(self, halvings: u8) -> Self {
+        // Memory operands of one element stay what they are.
+        let scale = if self.scale == 6 { self.scale - halvings } else { self.scale };
+        Self { length: self.length - halvings, scale, ..self }
+    }
+
     const fn scaled(self, scale: u8) -> Self {
         Self { scale, ..self }
     }
@@ -154,7 +161,7 @@ const PF3: u8 = 2;
 const PF2: u8 = 3;
 
 /// Every form.
-pub(super) static FORMS: [(Code, Form); 120] = [
+pub(super) static FORMS: [(Code, Form); 193] = [
     // Moves and addresses.
     (Code::Mov_r64_rm64, wide(0x8b, RM)),
     (Code::Mov_rm64_r64, wide(0x89, MR)),
@@ -170,6 +177,7 @@ pub(super) static FORMS: [(Code, Form); 120] = [
     (Code::Cmovl_r64_rm64, wide(0x4c, RM).escape(Map::Escape)),
     (Code::Cmovge_r64_rm64, wide(0x4d, RM).escape(Map::Escape)),
     (Code::Prefetcht0_m8, legacy(0x18, M).escape(Map::Escape).digit(1)),
+    (Code::Prefetchw_m8, legacy(0x0d, M).escape(Map::Escape).digit(1)),
     // Integer arithmetic.
     (Code::Add_r64_rm64, wide(0x03, RM)),
     (Code::Add_rm64_r64, wide(0x01, MR)),
@@ -227,7 +235,7 @@ pub(super) static FORMS: [(Code, Form); 120] = [
     ),
     (Code::VEX_Vaddps_xmm_xmm_xmmm128, xmm(0, 0x58, RVM)),
     (Code::VEX_Vxorps_xmm_xmm_xmmm128, xmm(0, 0x57, RVM)),
-    (Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, Form { length: 1, ..zmm(0, 0x58, RVM).scaled(5) }),
+    (Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, zmm(0, 0x58, RVM).narrowed(1)),
     // Vectors of 8 lanes.
     (Code::VEX_Vmovups_ymm_ymmm256, ymm(0, 0x10, RM)),
     (Code::VEX_Vmovups_ymmm256_ymm, ymm(0, 0x11, MR)),
@@ -288,6 +296,82 @@ pub(super) static FORMS: [(Code, Form); 120] = [
     (Code::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32, zmm(P66, 0xfa, RVM)),
     (Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, zmm(P66, 0x72, VM).digit(6).immediate(1)),
     (Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8, zmm(P66, 0x72, VM).digit(4).immediate(1)),
+    // Vectors of 4 lanes, and narrow ones in the wide encoding.
+    (Code::VEX_Vmovaps_xmm_xmmm128, xmm(0, 0x28, RM)),
+    (Code::VEX_Vbroadcastss_xmm_m32, xmm(P66, 0x18, RM).escape(Map::Escape38)),
+    (Code::VEX_Vbroadcastss_xmm_xmm, xmm(P66, 0x18, RM).escape(Map::Escape38)),
+    (Code::VEX_Vpbroadcastd_xmm_xmmm32, xmm(P66, 0x58, RM).escape(Map::Escape38)),
+    (Code::VEX_Vmaskmovps_xmm_xmm_m128, xmm(P66, 0x2c, RVM).escape(Map::Escape38)),
+    (Code::VEX_Vmaskmovps_m128_xmm_xmm, xmm(P66, 0x2e, MVR).escape(Map::Escape38)),
+    (
+        Code::VEX_Vblendvps_xmm_xmm_xmmm128_xmm,
+        Form { tail: Tail::Register, ..xmm(P66, 0x4a, RVM).escape(Map::Escape3A) },
+    ),
+    (Code::VEX_Vpcmpgtd_xmm_xmm_xmmm128, xmm(P66, 0x66, RVM)),
+    (Code::VEX_Vsubps_xmm_xmm_xmmm128, xmm(0, 0x5c, RVM)),
+    (Code::VEX_Vmulps_xmm_xmm_xmmm128, xmm(0, 0x59, RVM)),
+    (Code::VEX_Vdivps_xmm_xmm_xmmm128, xmm(0, 0x5e, RVM)),
+    (Code::VEX_Vmaxps_xmm_xmm_xmmm128, xmm(0, 0x5f, RVM)),
+    (Code::VEX_Vminps_xmm_xmm_xmmm128, xmm(0, 0x5d, RVM)),
+    (Code::VEX_Vsqrtps_xmm_xmmm128, xmm(0, 0x51, RM)),
+    (Code::VEX_Vandps_xmm_xmm_xmmm128, xmm(0, 0x54, RVM)),
+    (Code::VEX_Vorps_xmm_xmm_xmmm128, xmm(0, 0x56, RVM)),
+    (Code::VEX_Vfmadd231ps_xmm_xmm_xmmm128, xmm(P66, 0xb8, RVM).escape(Map::Escape38)),
+    (Code::VEX_Vfmadd213ps_xmm_xmm_xmmm128, xmm(P66, 0xa8, RVM).escape(Map::Escape38)),
+    (Code::VEX_Vfnmadd231ps_xmm_xmm_xmmm128, xmm(P66, 0xbc, RVM).escape(Map::Escape38)),
+    (Code::VEX_Vpaddd_xmm_xmm_xmmm128, xmm(P66, 0xfe, RVM)),
+    (Code::VEX_Vpsubd_xmm_xmm_xmmm128, xmm(P66, 0xfa, RVM)),
+    (Code::VEX_Vpslld_xmm_xmm_imm8, xmm(P66, 0x72, VM).digit(6).immediate(1)),
+    (Code::VEX_Vpsrad_xmm_xmm_imm8, xmm(P66, 0x72, VM).digit(4).immediate(1)),
+    (Code::EVEX_Vmovss_xmm_k1z_m32, zmm(PF3, 0x10, RM).narrowed(2).scaled(2)),
+    (Code::EVEX_Vmovss_m32_k1_xmm, zmm(PF3, 0x11, MR).narrowed(2).scaled(2)),
+    (Code::EVEX_Vmovsd_xmm_k1z_m64, Form { wide: true, ..zmm(PF2, 0x10, RM).narrowed(2).scaled(3) }),
+    (Code::EVEX_Vmovlps_m64_xmm, zmm(0, 0x13, MR).narrowed(2).scaled(3)),
+    (Code::EVEX_Vmovups_ymm_k1z_ymmm256, zmm(0, 0x10, RM).narrowed(1)),
+    (Code::EVEX_Vmovups_ymmm256_k1z_ymm, zmm(0, 0x11, MR).narrowed(1)),
+    (Code::EVEX_Vmovaps_ymm_k1z_ymmm256, zmm(0, 0x28, RM).narrowed(1)),
+    (Code::EVEX_Vbroadcastss_ymm_k1z_xmmm32, zmm(P66, 0x18, RM).escape(Map::Escape38).scaled(2).narrowed(1)),
+    (Code::EVEX_Vpbroadcastd_ymm_k1z_xmmm32, zmm(P66, 0x58, RM).escape(Map::Escape38).scaled(2).narrowed(1)),
+    (Code::EVEX_Vpcmpgtd_kr_k1_ymm_ymmm256b32, zmm(P66, 0x66, RVM).narrowed(1)),
+    (Code::EVEX_Vsubps_ymm_k1z_ymm_ymmm256b32, zmm(0, 0x5c, RVM).narrowed(1)),
+    (Code::EVEX_Vmulps_ymm_k1z_ymm_ymmm256b32, zmm(0, 0x59, RVM).narrowed(1)),
+    (Code::EVEX_Vdivps_ymm_k1z_ymm_ymmm256b32, zmm(0, 0x5e, RVM).narrowed(1)),
+    (Code::EVEX_Vmaxps_ymm_k1z_ymm_ymmm256b32, zmm(0, 0x5f, RVM).narrowed(1)),
+    (Code::EVEX_Vminps_ymm_k1z_ymm_ymmm256b32, zmm(0, 0x5d, RVM).narrowed(1)),
+    (Code::EVEX_Vsqrtps_ymm_k1z_ymmm256b32, zmm(0, 0x51, RM).narrowed(1)),
+    (Code::EVEX_Vandps_ymm_k1z_ymm_ymmm256b32, zmm(0, 0x54, RVM).narrowed(1)),
+    (Code::EVEX_Vorps_ymm_k1z_ymm_ymmm256b32, zmm(0, 0x56, RVM).narrowed(1)),
+    (Code::EVEX_Vxorps_ymm_k1z_ymm_ymmm256b32, zmm(0, 0x57, RVM).narrowed(1)),
+    (Code::EVEX_Vfmadd231ps_ymm_k1z_ymm_ymmm256b32, zmm(P66, 0xb8, RVM).escape(Map::Escape38).narrowed(1)),
+    (Code::EVEX_Vfmadd213ps_ymm_k1z_ymm_ymmm256b32, zmm(P66, 0xa8, RVM).escape(Map::Escape38).narrowed(1)),
+    (Code::EVEX_Vfnmadd231ps_ymm_k1z_ymm_ymmm256b32, zmm(P66, 0xbc, RVM).escape(Map::Escape38).narrowed(1)),
+    (Code::EVEX_Vpaddd_ymm_k1z_ymm_ymmm256b32, zmm(P66, 0xfe, RVM).narrowed(1)),
+    (Code::EVEX_Vpsubd_ymm_k1z_ymm_ymmm256b32, zmm(P66, 0xfa, RVM).narrowed(1)),
+    (Code::EVEX_Vpslld_ymm_k1z_ymmm256b32_imm8, zmm(P66, 0x72, VM).digit(6).immediate(1).narrowed(1)),
+    (Code::EVEX_Vpsrad_ymm_k1z_ymmm256b32_imm8, zmm(P66, 0x72, VM).digit(4).immediate(1).narrowed(1)),
+    (Code::EVEX_Vmovups_xmm_k1z_xmmm128, zmm(0, 0x10, RM).narrowed(2)),
+    (Code::EVEX_Vmovups_xmmm128_k1z_xmm, zmm(0, 0x11, MR).narrowed(2)),
+    (Code::EVEX_Vmovaps_xmm_k1z_xmmm128, zmm(0, 0x28, RM).narrowed(2)),
+    (Code::EVEX_Vbroadcastss_xmm_k1z_xmmm32, zmm(P66, 0x18, RM).escape(Map::Escape38).scaled(2).narrowed(2)),
+    (Code::EVEX_Vpbroadcastd_xmm_k1z_xmmm32, zmm(P66, 0x58, RM).escape(Map::Escape38).scaled(2).narrowed(2)),
+    (Code::EVEX_Vpcmpgtd_kr_k1_xmm_xmmm128b32, zmm(P66, 0x66, RVM).narrowed(2)),
+    (Code::EVEX_Vaddps_xmm_k1z_xmm_xmmm128b32, zmm(0, 0x58, RVM).narrowed(2)),
+    (Code::EVEX_Vsubps_xmm_k1z_xmm_xmmm128b32, zmm(0, 0x5c, RVM).narrowed(2)),
+    (Code::EVEX_Vmulps_xmm_k1z_xmm_xmmm128b32, zmm(0, 0x59, RVM).narrowed(2)),
+    (Code::EVEX_Vdivps_xmm_k1z_xmm_xmmm128b32, zmm(0, 0x5e, RVM).narrowed(2)),
+    (Code::EVEX_Vmaxps_xmm_k1z_xmm_xmmm128b32, zmm(0, 0x5f, RVM).narrowed(2)),
+    (Code::EVEX_Vminps_xmm_k1z_xmm_xmmm128b32, zmm(0, 0x5d, RVM).narrowed(2)),
+    (Code::EVEX_Vsqrtps_xmm_k1z_xmmm128b32, zmm(0, 0x51, RM).narrowed(2)),
+    (Code::EVEX_Vandps_xmm_k1z_xmm_xmmm128b32, zmm(0, 0x54, RVM).narrowed(2)),
+    (Code::EVEX_Vorps_xmm_k1z_xmm_xmmm128b32, zmm(0, 0x56, RVM).narrowed(2)),
+    (Code::EVEX_Vxorps_xmm_k1z_xmm_xmmm128b32, zmm(0, 0x57, RVM).narrowed(2)),
+    (Code::EVEX_Vfmadd231ps_xmm_k1z_xmm_xmmm128b32, zmm(P66, 0xb8, RVM).escape(Map::Escape38).narrowed(2)),
+    (Code::EVEX_Vfmadd213ps_xmm_k1z_xmm_xmmm128b32, zmm(P66, 0xa8, RVM).escape(Map::Escape38).narrowed(2)),
+    (Code::EVEX_Vfnmadd231ps_xmm_k1z_xmm_xmmm128b32, zmm(P66, 0xbc, RVM).escape(Map::Escape38).narrowed(2)),
+    (Code::EVEX_Vpaddd_xmm_k1z_xmm_xmmm128b32, zmm(P66, 0xfe, RVM).narrowed(2)),
+    (Code::EVEX_Vpsubd_xmm_k1z_xmm_xmmm128b32, zmm(P66, 0xfa, RVM).narrowed(2)),
+    (Code::EVEX_Vpslld_xmm_k1z_xmmm128b32_imm8, zmm(P66, 0x72, VM).digit(6).immediate(1).narrowed(2)),
+    (Code::EVEX_Vpsrad_xmm_k1z_xmmm128b32_imm8, zmm(P66, 0x72, VM).digit(4).immediate(1).narrowed(2)),
 ];
 
 /// Positions in [`FORMS`] by instruction, one more than it; 0 where there is no form.

@@ -67,6 +67,17 @@ impl Emitter<'_> {
             .collect()
     }
 
+    /// Uses instructions as narrow as a vector with a known number of lanes allows, until [`Self::widen`].
+    pub(super) fn narrow(&mut self, lanes: Option<Lanes>) {
+        let known = lanes.filter(|lanes| lanes.limit.is_none());
+        self.set = known.map_or(self.full, |lanes| self.full.narrowest(lanes.count));
+    }
+
+    /// Uses instructions of full width again.
+    pub(super) fn widen(&mut self) {
+        self.set = self.full;
+    }
+
     /// Loads the elements of a vector. Lanes that are not active become 0, except that memory with room is
     /// read whole when `exact` is not asked for.
     pub(super) fn load_place(
@@ -78,6 +89,8 @@ impl Emitter<'_> {
         lanes: &Lanes,
         exact: bool,
     ) -> Result<(), CompileError> {
+        let set = self.set;
+        self.narrow(Some(*lanes));
         match operation.lane_stride(place, point, lanes) {
             Some(0) => {
                 let memory = self.memory(place.address, place.offset(point))?;
@@ -95,6 +108,7 @@ impl Emitter<'_> {
             }
             _ => self.gather(operation, into, place, point, lanes)?,
         }
+        self.set = set;
         Ok(())
     }
 
@@ -107,11 +121,16 @@ impl Emitter<'_> {
         point: &Point,
         lanes: &Lanes,
     ) -> Result<(), CompileError> {
+        let set = self.set;
+        self.narrow(Some(*lanes));
         if operation.lane_stride(place, point, lanes) == Some(ELEMENT_BYTES) || lanes.count == 1 {
             let memory = self.memory(place.address, place.offset(point))?;
-            return self.store_lanes(memory, from, lanes);
+            self.store_lanes(memory, from, lanes)?;
+        } else {
+            self.scatter(operation, place, from, point, lanes)?;
         }
-        self.scatter(operation, place, from, point, lanes)
+        self.set = set;
+        Ok(())
     }
 
     /// Loads neighbouring elements; inactive lanes become 0.
@@ -135,26 +154,29 @@ impl Emitter<'_> {
             self.emit(self.set.load, &[register.into(), memory.into()]);
             return;
         }
-        match self.set.masks {
-            MaskStyle::Opmask => {
-                let mask = self.constant_opmask(lanes.count);
+        let narrowest = self.full.narrowest(lanes.count);
+        match (lanes.count, self.set.masks) {
+            (1, _) => self.emit(self.set.few.load_one, &[xmm(into).into(), memory.into()]),
+            (2, _) => self.emit(self.set.few.load_two, &[xmm(into).into(), memory.into()]),
+            // Loads clear the lanes that they leave out.
+            (count, _) if count == narrowest.lanes() => {
+                self.emit(narrowest.load, &[narrowest.register(into).into(), memory.into()]);
+            }
+            (count, MaskStyle::Opmask) => {
+                let mask = self.constant_opmask(count);
                 self.load_masked(register, memory, mask);
             }
-            MaskStyle::Vector { load, .. } => match lanes.count {
-                1 => self.emit(Code::VEX_Vmovss_xmm_m32, &[xmm(into).into(), memory.into()]),
-                2 => self.emit(Code::VEX_Vmovsd_xmm_m64, &[xmm(into).into(), memory.into()]),
-                4 => self.emit(Code::VEX_Vmovups_xmm_xmmm128, &[xmm(into).into(), memory.into()]),
-                count => {
-                    let mask = self.constant_mask(count);
-                    self.emit(self.set.load, &[register.into(), mask.into()]);
-                    self.emit(load, &[register.into(), register.into(), memory.into()]);
-                }
-            },
+            (count, MaskStyle::Vector { load, .. }) => {
+                let mask = self.constant_mask(count);
+                self.emit(self.set.load, &[register.into(), mask.into()]);
+                self.emit(load, &[register.into(), register.into(), memory.into()]);
+            }
         }
     }
 
-    /// `destination ← value` in the active lanes.
+    /// `destination ← value` in the active lanes, the others kept.
     pub(super) fn blend(&mut self, destination: u8, value: u8, lanes: &Lanes) -> Result<(), CompileError> {
+        self.widen();
         let [to, from] = [destination, value].map(|number| self.set.register(number));
         match self.set.masks {
             MaskStyle::Vector { blend, .. } => {
@@ -231,6 +253,18 @@ impl Emitter<'_> {
         if lanes.limit.is_none() && lanes.count == self.set.lanes() {
             self.emit(self.set.store, &[memory.into(), register.into()]);
             return Ok(());
+        }
+        if lanes.limit.is_none() {
+            let narrowest = self.full.narrowest(lanes.count);
+            let (code, register) = match lanes.count {
+                1 => (self.set.few.store_one, Some(xmm(from))),
+                2 => (self.set.few.store_two, Some(xmm(from))),
+                count => (narrowest.store, (count == narrowest.lanes()).then(|| narrowest.register(from))),
+            };
+            if let Some(register) = register {
+                self.emit(code, &[memory.into(), register.into()]);
+                return Ok(());
+            }
         }
         match (self.set.masks, lanes.limit) {
             (MaskStyle::Opmask, limit) => {

@@ -56,18 +56,22 @@ impl Emitter<'_> {
                         let keeps = self.keeps_lanes(place, lanes);
                         let target = Some(destination).filter(|_| !keeps);
                         let spilled = self.spill(&at, expression, Some(destination))?;
+                        self.narrow(Some(*lanes));
                         let value = self.evaluate(&at, expression, target)?;
                         if keeps {
                             self.blend(destination, value.register, lanes)?;
                         } else {
                             self.move_vector(destination, value.register);
                         }
+                        self.widen();
                         self.release(value);
                         self.restore(&spilled);
                     }
                     Place::Memory(place) => {
                         let spilled = self.spill(&at, expression, None)?;
+                        self.narrow(Some(*lanes));
                         let value = self.evaluate(&at, expression, None)?;
+                        self.widen();
                         self.store_place(operation, place, value.register, &point, lanes)?;
                         self.release(value);
                         self.restore(&spilled);

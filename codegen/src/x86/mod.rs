@@ -41,7 +41,7 @@ mod vector;
 use tilewright_ir::Program;
 use tilewright_ir::workspace::workspace_layout;
 
-pub(crate) use self::vector::{MaskStyle, VectorSet};
+pub(crate) use self::vector::{FewLanes, MaskStyle, VectorSet};
 use crate::artifact::{Artifact, EntryPoint};
 use crate::error::{CompileError, unsupported};
 

@@ -128,7 +128,9 @@ impl Emitter<'_> {
     pub(super) fn keeps_lanes(&self, place: &RegisterPlace, lanes: &Lanes) -> bool {
         let buffer = place.buffer as usize;
         let has_lanes = self.shapes[buffer].as_ref().is_some_and(|shape| shape.lane_dimension().is_some());
-        self.observed[buffer].writes && has_lanes && (lanes.limit.is_some() || lanes.count < self.set.lanes())
+        self.observed[buffer].writes
+            && has_lanes
+            && (lanes.limit.is_some() || lanes.count < self.full.lanes())
     }
 
     /// Writes an element of a register buffer: `compute` leaves the value in the register it is given.
@@ -139,13 +141,16 @@ impl Emitter<'_> {
         lanes: &Lanes,
         compute: &mut dyn FnMut(&mut Self, u8) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
-        if !self.keeps_lanes(place, lanes) {
-            return compute(self, register);
+        self.narrow(Some(*lanes));
+        if self.keeps_lanes(place, lanes) {
+            let value = self.pool.take()?;
+            compute(self, value)?;
+            self.blend(register, value, lanes)?;
+            self.pool.give(value);
+        } else {
+            compute(self, register)?;
         }
-        let value = self.pool.take()?;
-        compute(self, value)?;
-        self.blend(register, value, lanes)?;
-        self.pool.give(value);
+        self.widen();
         Ok(())
     }
 

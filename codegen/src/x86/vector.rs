@@ -18,7 +18,7 @@ pub(crate) enum MaskStyle {
     Opmask,
 }
 
-/// Instructions on full vectors of f32. Two-operand forms are (destination, source), three-operand forms
+/// Instructions on vectors of f32 of one width. Two-operand forms are (destination, source), three-operand forms
 /// (destination, first, second); the last source may be memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VectorSet {
@@ -72,12 +72,35 @@ pub(crate) struct VectorSet {
     pub(crate) shift_left: Code,
     /// By an immediate, sign kept.
     pub(crate) shift_right: Code,
+    /// One element, and two, between memory and the low lanes of an xmm register; a load clears the others.
+    pub(crate) few: FewLanes,
+    /// The same registers at half the width.
+    pub(crate) narrower: Option<&'static VectorSet>,
+}
+
+/// Loads and stores of one and of two elements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FewLanes {
+    pub(crate) load_one: Code,
+    pub(crate) load_two: Code,
+    pub(crate) store_one: Code,
+    pub(crate) store_two: Code,
 }
 
 impl VectorSet {
     /// f32 elements of a register.
     pub(crate) fn lanes(&self) -> usize {
         self.bytes / 4
+    }
+
+    /// The narrowest set whose vectors hold so many lanes. A narrow instruction takes a fraction of the load,
+    /// store and multiply-add slots that one of full width takes where a core's data paths are narrower than its
+    /// registers (Agner Fog, The microarchitecture of Intel, AMD and VIA CPUs, Zen 4).
+    pub(crate) fn narrowest(&self, lanes: usize) -> &Self {
+        match self.narrower {
+            Some(narrower) if lanes <= narrower.lanes() => narrower.narrowest(lanes),
+            _ => self,
+        }
     }
 
     /// Vector register by number.
