@@ -161,7 +161,7 @@ const PF3: u8 = 2;
 const PF2: u8 = 3;
 
 /// Every form.
-pub(super) static FORMS: [(Code, Form); 193] = [
+pub(super) static FORMS: [(Code, Form); 191] = [
     // Moves and addresses.
     (Code::Mov_r64_rm64, wide(0x8b, RM)),
     (Code::Mov_rm64_r64, wide(0x89, MR)),
@@ -243,6 +243,7 @@ pub(super) static FORMS: [(Code, Form); 193] = [
     (Code::VEX_Vbroadcastss_ymm_m32, ymm(P66, 0x18, RM).escape(Map::Escape38)),
     (Code::VEX_Vbroadcastss_ymm_xmm, ymm(P66, 0x18, RM).escape(Map::Escape38)),
     (Code::VEX_Vpbroadcastd_ymm_xmmm32, ymm(P66, 0x58, RM).escape(Map::Escape38)),
+    (Code::VEX_Vmaskmovps_xmm_xmm_m128, xmm(P66, 0x2c, RVM).escape(Map::Escape38)),
     (Code::VEX_Vmaskmovps_ymm_ymm_m256, ymm(P66, 0x2c, RVM).escape(Map::Escape38)),
     (Code::VEX_Vmaskmovps_m256_ymm_ymm, ymm(P66, 0x2e, MVR).escape(Map::Escape38)),
     (

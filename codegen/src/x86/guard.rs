@@ -71,9 +71,14 @@ impl Emitter<'_> {
 
     /// Branches when point `at` of the limit's axis is inactive.
     pub(super) fn branch_if_inactive(&mut self, limit: LimitId, at: u64, label: Label) {
-        let slot = Memory::new(Register::RSP, self.limits[limit.0].slot);
+        let slot = self.limit_place(limit);
         self.compare(slot.into(), at as i64);
         self.asm.branch(Code::Jle_rel32_64, label);
+    }
+
+    /// Where the limit's value is.
+    pub(super) fn limit_place(&self, limit: LimitId) -> Memory {
+        Memory::new(Register::RSP, self.limits[limit.0].slot)
     }
 
     /// Place of the mask of a vector along the limit's axis.

@@ -7,9 +7,10 @@ use tilewright_ir::program::{
 };
 use tilewright_ir::workspace::REGISTER_LEVEL;
 
-use super::points::MOST_AXES;
+use super::points::{MOST_AXES, Point};
 use super::tree::{
-    AxisNode, Base, Class, ClassId, ExpressionNode, Kind, Linear, LoopNode, Moved, Node, Operation, Trip,
+    AxisNode, Base, Class, ClassId, ELEMENT_BYTES, ExpressionNode, Kind, Linear, LoopNode, MemoryPlace,
+    Moved, Node, Operation, Place, Trip,
 };
 use crate::error::{CompileError, unsupported};
 
@@ -315,6 +316,7 @@ impl<'a> Preparer<'a> {
             },
             _ => return unsupported("a reduction that returns positions"),
         };
+        let vector = contiguous_axis(&axes, &kind).or(vector);
         Ok(Some(Operation { axes, vector, once: shared && self.workers > 1 && !self.inside_thread, kind }))
     }
 
@@ -339,6 +341,20 @@ impl<'a> Preparer<'a> {
             }
         })
     }
+}
+
+/// The axis along which a copy from memory to memory may move whole vectors: contiguous on both sides,
+/// whatever the instruction says.
+fn contiguous_axis(axes: &[AxisNode], kind: &Kind) -> Option<usize> {
+    let Kind::Copy { destination: Place::Memory(destination), source: Place::Memory(source), .. } = kind
+    else {
+        return None;
+    };
+    (0..axes.len()).find(|&axis| {
+        let stride = |place: &MemoryPlace| place.stride(&Point::default(), axis, axes[axis].extent as usize);
+        axes[axis].extent > 1
+            && [destination, source].into_iter().all(|place| stride(place) == Some(ELEMENT_BYTES))
+    })
 }
 
 /// The index without a lookup.
