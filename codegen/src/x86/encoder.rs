@@ -6,7 +6,7 @@
 use iced_x86::Register;
 
 use super::code::Code;
-use super::form::{ABSENT, Encoding, Form, Map, Tail};
+use super::form::{Encoding, Fields, Form, Map, Tail};
 use super::operand::{Masking, Memory, Operand};
 
 /// What goes into the fields of an instruction.
@@ -28,26 +28,32 @@ impl<'a> Parts<'a> {
     /// Finds the operands of a form; `None` when they do not fit it.
     #[inline]
     pub(super) fn of(form: &Form, operands: &'a [Operand], masking: Masking) -> Option<Self> {
-        let fields = &form.fields;
-        let register = |position: u8, absent: u32| match operands.get(usize::from(position)) {
-            Some(Operand::Register(register)) => Some(number(*register)),
-            _ if position == ABSENT => Some(absent),
-            _ => None,
-        };
-        let (base, memory) = match operands.get(usize::from(fields.memory)) {
-            Some(Operand::Register(register)) => (number(*register), None),
-            Some(Operand::Memory(memory)) => (number(memory.base), Some(memory)),
-            _ if fields.memory == ABSENT => (register(fields.opcode, 0)?, None),
+        use Operand::Register as In;
+        let (operands, tail) = match (form.tail, operands) {
+            (Tail::None | Tail::Distance, operands) => (operands, 0),
+            (Tail::Immediate(_), [operands @ .., Operand::Immediate(value)]) => (operands, *value),
+            (Tail::Register, [operands @ .., In(register)]) => (operands, i64::from(number(*register) << 4)),
             _ => return None,
         };
-        let tail = match (form.tail, operands.get(usize::from(fields.tail))) {
-            (Tail::None | Tail::Distance, _) => 0,
-            (Tail::Immediate(_), Some(Operand::Immediate(value))) => *value,
-            (Tail::Register, Some(Operand::Register(register))) => i64::from(number(*register) << 4),
+        let extension = u32::from(form.extension);
+        let (register, vector, last) = match (form.fields, operands) {
+            (Fields::None, []) => {
+                return Some(Self { register: 0, vector: 0, base: 0, memory: None, masking, tail });
+            }
+            (Fields::O | Fields::M, [last]) => (extension, 0, last),
+            (Fields::RM, [In(register), last]) | (Fields::MR, [last, In(register)]) => {
+                (number(*register), 0, last)
+            }
+            (Fields::RVM, [In(register), In(vector), last])
+            | (Fields::MVR, [last, In(vector), In(register)]) => (number(*register), number(*vector), last),
+            (Fields::VM, [In(vector), last]) => (extension, number(*vector), last),
             _ => return None,
         };
-        let vector = register(fields.vector, 0)?;
-        let register = register(fields.register, u32::from(form.extension))?;
+        let (base, memory) = match last {
+            In(register) => (number(*register), None),
+            Operand::Memory(memory) if form.fields != Fields::O => (number(memory.base), Some(memory)),
+            _ => return None,
+        };
         Some(Self { register, vector, base, memory, masking, tail })
     }
 
@@ -81,7 +87,7 @@ pub(super) fn encode(code: &mut Code, form: &Form, parts: &Parts<'_>) -> Place {
     };
     let mut start = 0;
     match parts.memory {
-        None if form.fields.memory == ABSENT => code.append(head, length),
+        None if matches!(form.fields, Fields::None | Fields::O) => code.append(head, length),
         None => code.append(head | u64::from(0xc0 | parts.operand()) << (8 * length), length + 1),
         Some(memory) => {
             code.append(head, length);
@@ -133,7 +139,7 @@ pub(super) fn append_address(code: &mut Code, fields: u8, displacement: i32, sca
 
 fn legacy(form: &Form, parts: &Parts<'_>) -> (u64, usize) {
     const PREFIXES: [u64; 4] = [0, 0x66, 0xf3, 0xf2];
-    let in_opcode = if form.fields.opcode == ABSENT { 0 } else { parts.base & 7 };
+    let in_opcode = if form.fields == Fields::O { parts.base & 7 } else { 0 };
     let (mut word, mut length) = (u64::from(form.opcode) + u64::from(in_opcode), 1);
     if form.map != Map::Short {
         (word, length) = (word << 8 | 0x0f, 2);

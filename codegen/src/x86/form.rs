@@ -35,38 +35,25 @@ pub(super) enum Tail {
     Register,
 }
 
-/// Position of the operand that goes to each field; [`ABSENT`] where none does.
+/// Which field each operand goes to, in their order; one for the tail may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fields {
-    /// `ModRM.reg`.
-    pub(super) register: u8,
-    /// `VEX.vvvv`.
-    pub(super) vector: u8,
-    /// `ModRM.rm`, register or memory.
-    pub(super) memory: u8,
+pub(super) enum Fields {
+    None,
     /// The low bits of the opcode.
-    pub(super) opcode: u8,
-    /// The tail.
-    pub(super) tail: u8,
+    O,
+    /// `ModRM.rm`, register or memory.
+    M,
+    /// `ModRM.reg`, then `ModRM.rm`.
+    RM,
+    MR,
+    /// With `VEX.vvvv` between them.
+    RVM,
+    MVR,
+    /// `VEX.vvvv` is the destination.
+    VM,
 }
 
-/// No operand goes to this field.
-pub(super) const ABSENT: u8 = u8::MAX;
-
-const NO_FIELDS: Fields =
-    Fields { register: ABSENT, vector: ABSENT, memory: ABSENT, opcode: ABSENT, tail: ABSENT };
-/// Memory or register, then an immediate.
-const M: Fields = Fields { memory: 0, tail: 1, ..NO_FIELDS };
-/// Register, then memory or register, then an immediate.
-const RM: Fields = Fields { register: 0, memory: 1, tail: 2, ..NO_FIELDS };
-const MR: Fields = Fields { memory: 0, register: 1, tail: 2, ..NO_FIELDS };
-/// Two sources.
-const RVM: Fields = Fields { register: 0, vector: 1, memory: 2, tail: 3, ..NO_FIELDS };
-const MVR: Fields = Fields { memory: 0, vector: 1, register: 2, ..NO_FIELDS };
-/// The destination is in `vvvv`.
-const VM: Fields = Fields { vector: 0, memory: 1, tail: 2, ..NO_FIELDS };
-/// A register in the opcode.
-const O: Fields = Fields { opcode: 0, tail: 1, ..NO_FIELDS };
+use Fields::{M, MR, MVR, None as NO_FIELDS, O, RM, RVM, VM};
 
 /// How a form is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -207,16 +207,19 @@ pub(super) struct PanelPlace {
     pub(super) panel_bytes: i64,
 }
 
+impl PanelPlace {
+    fn index(&self, point: &Point) -> i64 {
+        let terms = self.coefficients.iter().zip(point);
+        terms.fold(self.constant, |sum, (coefficient, &at)| sum + coefficient * at as i64)
+    }
+}
+
 impl MemoryPlace {
     /// Bytes from the address to the element of a point.
     pub(super) fn offset(&self, point: &Point) -> i64 {
         let plain: i64 = self.strides.iter().zip(point).map(|(stride, &at)| stride * at as i64).sum();
         let panel = self.panel.as_ref().map_or(0, |panel| {
-            let index = panel
-                .coefficients
-                .iter()
-                .zip(point)
-                .fold(panel.constant, |sum, (coefficient, &at)| sum + coefficient * at as i64);
+            let index = panel.index(point);
             index.div_euclid(panel.width) * panel.panel_bytes + index.rem_euclid(panel.width) * ELEMENT_BYTES
         });
         plain + panel
@@ -228,6 +231,12 @@ impl MemoryPlace {
         let Some(panel) = &self.panel else { return Some(self.strides[axis]) };
         if panel.coefficients[axis] == 0 {
             return Some(self.strides[axis]);
+        }
+        // Within one panel, which is the rule.
+        let (by, first) = (panel.coefficients[axis], panel.index(point).rem_euclid(panel.width));
+        let last = first + by * (count as i64 - 1);
+        if (0..panel.width).contains(&last) {
+            return Some(if count > 1 { self.strides[axis] + by * ELEMENT_BYTES } else { ELEMENT_BYTES });
         }
         let mut at = *point;
         let mut offsets = (0..count as u64).map(|lane| {
