@@ -123,6 +123,10 @@ impl Rules for PlainRules {
         Vec::new()
     }
 
+    fn is_literal(&self) -> bool {
+        true
+    }
+
     fn active(&self, _gene: usize, _facts: &Vec<u16>) -> bool {
         true
     }

@@ -37,6 +37,11 @@ pub trait Rules: Debug + Send + Sync + 'static {
         genes[gene].value(index).expect("invariant: the index is inside the list")
     }
 
+    /// Whether every parameter has the value of its gene's list, whatever the other genes are.
+    fn is_literal(&self) -> bool {
+        false
+    }
+
     /// What an absent parameter means for an active gene; `None`: it may not be absent.
     fn default(&self, gene: usize, facts: &Self::Facts) -> Option<ScheduleValue>;
 

@@ -141,6 +141,11 @@ impl SearchSpace {
         &self.genes
     }
 
+    /// Whether all genes always have an effect and mean the value of their list, whatever the others are.
+    pub fn is_literal(&self) -> bool {
+        self.engine.is_literal()
+    }
+
     /// Position of a gene, `None` when there is none of that name.
     pub fn gene(&self, name: &str) -> Option<usize> {
         self.genes.iter().position(|gene| gene.name == name)

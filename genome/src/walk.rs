@@ -37,6 +37,9 @@ pub(crate) trait Engine: Debug + Send + Sync {
     /// checking them is the chooser's business.
     fn walk(&self, genes: &[Gene], choose: &mut Chooser<'_>) -> bool;
 
+    /// See [`Rules::is_literal`].
+    fn is_literal(&self) -> bool;
+
     /// A legal point, the first in the order of values; dead facts are not entered twice.
     fn first(&self, genes: &[Gene]) -> First;
 
@@ -99,6 +102,10 @@ impl<R: Rules> Engine for R {
             self.note(gene, index, &mut facts);
         }
         true
+    }
+
+    fn is_literal(&self) -> bool {
+        Rules::is_literal(self)
     }
 
     fn first(&self, genes: &[Gene]) -> First {

@@ -9,6 +9,7 @@
 
 mod bandit;
 mod campaign;
+mod cost_model;
 mod credit;
 mod linear;
 mod prepare;
@@ -28,9 +29,13 @@ pub use bandit::{
 pub use campaign::{
     Budget, Campaign, CampaignError, CampaignParts, CampaignResult, CampaignSettings, Sink, SinkError, Step,
 };
+pub use cost_model::{
+    BoostedTrees, CostModel, CostModelEntry, Prediction, ProgramFeatures, Ridge, Scored, SpaceFeatures,
+    Table, cost_model, cost_models,
+};
 pub use credit::credit;
 pub use prepare::{ByValues, Lowering, Prepare, Prepared};
-pub use ranker::{ProposalOrder, Ranked, Ranker};
+pub use ranker::{ModelRanker, ModelRankerParts, ProposalOrder, Ranked, Ranker, Skill};
 pub use scoreboard::Scoreboard;
 pub use state::StateError;
 pub use strategy::{

@@ -34,6 +34,11 @@ impl Scoreboard {
         Some(score)
     }
 
+    /// Time that has the score 0, ns; `None` before the first valid trial.
+    pub fn reference_ns(&self) -> Option<f64> {
+        self.reference_ns
+    }
+
     /// The score of a trial; lower is faster.
     pub fn score(&self, trial: u64) -> Option<f64> {
         self.scores.get(&trial).copied()

@@ -1,6 +1,14 @@
+//! Which proposals are worth evaluating.
+
+mod model;
+mod skill;
+
 use tilewright_ir::Program;
 use tilewright_journal::{Candidate, Trial};
 use tilewright_stats::Judged;
+
+pub use model::{ModelRanker, ModelRankerParts};
+pub use skill::Skill;
 
 /// A candidate to be ranked.
 #[derive(Debug, Clone, Copy)]
@@ -41,3 +49,6 @@ impl Ranker for ProposalOrder {
         false
     }
 }
+
+#[cfg(test)]
+mod tests;
