@@ -15,13 +15,9 @@ use crate::synthetic::{self, Landscape, TimeOf};
 
 /// A judged trial of a schedule; `None` for one that fails.
 fn judged(schedule: &Schedule, time: Option<f64>, space: &str) -> Judged<Trial> {
-    let (outcome, evidence) = match time {
-        Some(time) => (Ok(Measurement::predicted(time)), Evidence::Exact { incumbent: 1.0, candidate: time }),
-        None => {
-            let evidence = Evidence::Failure { kind: "out_of_memory".to_owned(), reproduced: true };
-            (Err(EvalError::OutOfMemory), evidence)
-        }
-    };
+    let failure = Evidence::Failure { kind: "out_of_memory".to_owned(), reproduced: true };
+    let outcome = time.map(Measurement::predicted).ok_or(EvalError::OutOfMemory);
+    let evidence = time.map_or(failure, |candidate| Evidence::Exact { incumbent: 1.0, candidate });
     let recorded = RecordedSpace {
         space: space.to_owned(),
         device: String::new(),

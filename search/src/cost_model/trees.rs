@@ -237,10 +237,10 @@ mod tests {
         let truth = |row: usize| if (columns[1][row] > 9.5) == (columns[3][row] > 4.5) { 1.0 } else { -1.0 };
         let binned = Binned::of(&columns);
         let mut derivatives = Derivatives::zero(rows);
-        for row in 0..rows {
-            derivatives.first[row] = -truth(row) - 0.3 * f32::from(u8::from(columns[1][row] > 9.5));
-            derivatives.second[row] = 1.0;
+        for (row, first) in derivatives.first.iter_mut().enumerate() {
+            *first = -truth(row) - 0.3 * f32::from(u8::from(columns[1][row] > 9.5));
         }
+        derivatives.second.fill(1.0);
         let all: Vec<u32> = (0..rows as u32).collect();
         let growth = Growth { depth: 2, penalty: 1.0, rate: 1.0 };
         let tree = binned.grow(&all, &derivatives, &[0, 1, 2, 3], growth).unwrap();

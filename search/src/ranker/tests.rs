@@ -4,7 +4,7 @@ use tilewright_journal::Event;
 
 use super::*;
 use crate::synthetic::{self, Landscape, SyntheticRunner, TimeOf};
-use crate::{Budget, Campaign, CampaignSettings, RandomSearch, SinkError, cost_models};
+use crate::{Budget, Campaign, CampaignSettings, SinkError, cost_models, strategy};
 
 /// Knows the landscape.
 struct Oracle;
@@ -28,7 +28,7 @@ impl Ranker for Wrong {
 fn found(ranker: Box<dyn Ranker>, seed: u64) -> f64 {
     let budget = Budget { trials: Some(120), time_ns: None };
     let settings = CampaignSettings { seed, budget, ns_per_proposal: 1_000, ..CampaignSettings::default() };
-    let mut parts = synthetic::parts(Box::<RandomSearch>::default());
+    let mut parts = synthetic::parts((strategy("random").unwrap().create)());
     parts.ranker = ranker;
     let mut best = f64::INFINITY;
     let mut sink = |event: &Event| -> Result<(), SinkError> {
