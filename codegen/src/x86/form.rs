@@ -148,7 +148,7 @@ const PF3: u8 = 2;
 const PF2: u8 = 3;
 
 /// Every form.
-pub(super) static FORMS: [(Code, Form); 191] = [
+pub(super) static FORMS: [(Code, Form); 194] = [
     // Moves and addresses.
     (Code::Mov_r64_rm64, wide(0x8b, RM)),
     (Code::Mov_rm64_r64, wide(0x89, MR)),
