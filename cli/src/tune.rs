@@ -17,7 +17,8 @@ use tilewright_registry::{Digest, Incumbent, Origin, Registry};
 use tilewright_results::{Campaign as Results, Summary};
 use tilewright_runtime::DeviceReport;
 use tilewright_search::{
-    Budget, Campaign, CampaignParts, CampaignResult, CampaignSettings, Lowering, strategies, strategy,
+    Budget, Campaign, CampaignParts, CampaignResult, CampaignSettings, Lowering, ModelRanker,
+    ModelRankerParts, Ranker, cost_models, strategies, strategy,
 };
 
 use crate::arguments::Tune;
@@ -30,6 +31,10 @@ use crate::{Ending, UsageError, device, facts, output, place};
 
 /// Seconds of search when the user sets no limit.
 const DEFAULT_SECONDS: f64 = 60.0;
+
+/// Operations of a launch from which on a cost model is learned during the search: shorter launches are
+/// evaluated about as fast as they are ranked.
+const WORTH_LEARNING: f64 = (1_u64 << 24) as f64;
 
 /// Setting of a request that names the instruction set.
 const ISA_SETTING: &str = "isa";
@@ -222,19 +227,29 @@ fn search(
     let entry =
         strategy(&request.strategy).context("the campaign's strategy is not known to this version")?;
     let chip = facts::chip(&setup.report, setup.target.isa, limits.vector_bytes, limits.vector_registers);
+    let operations = request.workload.operator().describe(request.workload.parameters())?.operations();
+    let simulator = SimulatorRanker { chip, cache: request.cache };
+    let ranker: Box<dyn Ranker> = match cost_models().first() {
+        Some(model) if operations >= WORTH_LEARNING => Box::new(ModelRanker::new(ModelRankerParts {
+            space: space.clone(),
+            prior: Box::new(simulator),
+            model: (model.create)(request.seed),
+            program: None,
+        })),
+        _ => Box::new(simulator),
+    };
     let parts = CampaignParts {
         subject: Subject::Workload(setup.key.clone()),
         space,
         default,
         strategy: (entry.create)(),
-        ranker: Box::new(SimulatorRanker { chip, cache: request.cache }),
+        ranker,
         prepare: Box::new(Lowering { workload: request.workload.clone(), limits }),
         fidelity: Fidelity::Measured,
     };
     let budget =
         Budget { time_ns: request.seconds.map(|seconds| (seconds * 1e9) as u64), trials: request.trials };
     let settings = CampaignSettings { seed: request.seed, budget, ..CampaignSettings::default() };
-    let operations = request.workload.operator().describe(request.workload.parameters())?.operations();
     let ceiling = facts::ceilings(&setup.report, request.threads, None).gflops;
     let mut progress = Progress::new(setup.quiet, operations, ceiling, request.seconds, request.trials);
     for event in &events {

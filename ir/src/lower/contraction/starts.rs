@@ -24,7 +24,7 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
     let bytes = contraction.accumulator.block().bytes;
     let lanes = limits.lanes(bytes);
     let cache = limits.level("L2").map_or(CACHE_BYTES, |level| level.bytes);
-    let mut schedules = vec![default.clone()];
+    let mut schedules = vec![default.clone(), default.clone().with_number("prefetch.c", 1)];
     let plain = |rows: u64, columns: u64| {
         let schedule = Schedule::default().with_number("register.m", rows).with_number("register.n", columns);
         let schedule = schedule.with_number("unroll", 4);
