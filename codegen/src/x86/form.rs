@@ -37,6 +37,7 @@ pub(super) enum Tail {
 
 /// Which field each operand goes to, in their order; one for the tail may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::upper_case_acronyms, reason = "the names that the manuals give to operand encodings")]
 pub(super) enum Fields {
     None,
     /// The low bits of the opcode.
