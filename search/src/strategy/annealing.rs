@@ -9,14 +9,11 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::Proposal;
-use super::latin_hypercube::Design;
 use super::memory::{Observation, faster};
 use super::neighbours::random_neighbour;
 use super::pending::Pending;
 use super::searcher::{Context, Method};
 
-/// Points of the initial design; the walk begins at the best.
-const DESIGN: usize = 8;
 /// First temperature: a point slower by so much (natural logarithm of the ratio of times) is accepted with
 /// probability 1/e.
 const HOTTEST: f64 = 0.3;
@@ -30,7 +27,6 @@ const MOST_PASSED: u32 = 32;
 /// See the module.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SimulatedAnnealing {
-    design: Design,
     here: Option<Observation>,
     temperature: f64,
     /// The draw that decides on each proposal, made when it is proposed.
@@ -39,7 +35,7 @@ pub(super) struct SimulatedAnnealing {
 
 impl Default for SimulatedAnnealing {
     fn default() -> Self {
-        Self { design: Design::default(), here: None, temperature: HOTTEST, chances: Pending::default() }
+        Self { here: None, temperature: HOTTEST, chances: Pending::default() }
     }
 }
 
@@ -66,11 +62,9 @@ pub(super) fn accepts(here: Option<f64>, there: Option<f64>, chance: f64, temper
 impl Method for SimulatedAnnealing {
     const ID: &'static str = "annealing";
     const SUMMARY: &'static str = "simulated annealing with reheating";
+    const DESIGN: usize = 8;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        if let Some(position) = self.design.next(context.axes, DESIGN, rng) {
-            return context.axes.genome(context.space, &position, rng).map(Proposal::random);
-        }
         for _ in 0..MOST_PASSED {
             let here = self.here.as_ref()?;
             let genome = random_neighbour(context, &here.genome, rng)?;

@@ -86,11 +86,6 @@ impl Axes {
     }
 }
 
-/// Distance of two positions: the sum over dimensions.
-pub(super) fn distance(first: &[f64], second: &[f64]) -> f64 {
-    first.iter().zip(second).map(|(first, second)| (first - second).abs()).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

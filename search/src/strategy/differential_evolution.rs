@@ -10,7 +10,6 @@ use rand_distr::{Cauchy, Distribution, Normal};
 use serde::{Deserialize, Serialize};
 
 use super::Proposal;
-use super::latin_hypercube::Design;
 use super::memory::{Observation, by_score, faster};
 use super::neighbours::freshened;
 use super::pending::Pending;
@@ -36,7 +35,6 @@ struct Attempt {
 /// See the module.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DifferentialEvolution {
-    design: Design,
     members: Vec<Observation>,
     attempts: Pending<Attempt>,
     /// The member to be changed next.
@@ -49,14 +47,7 @@ pub(super) struct DifferentialEvolution {
 
 impl Default for DifferentialEvolution {
     fn default() -> Self {
-        Self {
-            design: Design::default(),
-            members: Vec::new(),
-            attempts: Pending::default(),
-            target: 0,
-            factor: 0.5,
-            rate: 0.5,
-        }
+        Self { members: Vec::new(), attempts: Pending::default(), target: 0, factor: 0.5, rate: 0.5 }
     }
 }
 
@@ -81,11 +72,9 @@ impl DifferentialEvolution {
 impl Method for DifferentialEvolution {
     const ID: &'static str = "differential-evolution";
     const SUMMARY: &'static str = "differential evolution with adaptive rates";
+    const DESIGN: usize = MEMBERS;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        if let Some(position) = self.design.next(context.axes, MEMBERS, rng) {
-            return context.axes.genome(context.space, &position, rng).map(Proposal::random);
-        }
         let count = self.members.len();
         if count < 4 || context.axes.len() == 0 {
             return None;

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use tilewright_genome::{Genome, crossover};
 
 use super::Proposal;
-use super::latin_hypercube::Design;
 use super::memory::{Observation, by_score};
 use super::neighbours::random_neighbour;
 use super::searcher::{Context, Method};
@@ -26,7 +25,6 @@ const MUTATION: f64 = 0.5;
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Genetic {
-    design: Design,
     /// The present generation, best first.
     population: Vec<Observation>,
     /// Judged since it began.
@@ -36,11 +34,9 @@ pub(super) struct Genetic {
 impl Method for Genetic {
     const ID: &'static str = "genetic";
     const SUMMARY: &'static str = "genetic algorithm by generations";
+    const DESIGN: usize = MEMBERS;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        if let Some(position) = self.design.next(context.axes, MEMBERS, rng) {
-            return context.axes.genome(context.space, &position, rng).map(Proposal::random);
-        }
         if self.population.is_empty() {
             return None;
         }

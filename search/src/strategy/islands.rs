@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Proposal;
 use super::genetic::{child, ranked};
-use super::latin_hypercube::Design;
 use super::memory::{Observation, by_score};
 use super::pending::Pending;
 use super::searcher::{Context, Method};
@@ -25,7 +24,6 @@ const MIGRATION: usize = 40;
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Islands {
-    design: Design,
     /// Members of each island, the fastest first.
     members: [Vec<Observation>; ISLANDS.len()],
     /// The island that made a proposal.
@@ -50,26 +48,19 @@ impl Islands {
 impl Method for Islands {
     const ID: &'static str = "islands";
     const SUMMARY: &'static str = "four populations with migration";
+    const DESIGN: usize = ISLANDS.len() * MEMBERS / 2;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
         self.next = (self.next + 1) % ISLANDS.len();
-        let designed = self.design.next(context.axes, ISLANDS.len() * MEMBERS / 2, rng);
-        let (genome, parent) = if let Some(position) = designed {
-            (context.axes.genome(context.space, &position, rng)?, None)
-        } else {
-            let members = &self.members[self.next];
-            if members.is_empty() {
-                return None;
-            }
-            let parents = [ranked(members, rng), ranked(members, rng)];
-            let (cross, more) = ISLANDS[self.next];
-            (child(context, parents, cross, more, rng)?, Some(parents[0].trial))
-        };
+        let members = &self.members[self.next];
+        if members.is_empty() {
+            return None;
+        }
+        let parents = [ranked(members, rng), ranked(members, rng)];
+        let (cross, more) = ISLANDS[self.next];
+        let genome = child(context, parents, cross, more, rng)?;
         self.origins.note(genome.clone(), self.next);
-        Some(match parent {
-            Some(parent) => Proposal::child(genome, "island", parent),
-            None => Proposal::random(genome),
-        })
+        Some(Proposal::child(genome, "island", parents[0].trial))
     }
 
     fn learn(&mut self, _context: Context<'_>, observation: &Observation) {

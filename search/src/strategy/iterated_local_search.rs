@@ -8,13 +8,10 @@ use serde::{Deserialize, Serialize};
 use tilewright_genome::Genome;
 
 use super::Proposal;
-use super::latin_hypercube::Design;
 use super::memory::Observation;
 use super::neighbours::{Neighbours, random_neighbour};
 use super::searcher::{Context, Method};
 
-/// Points of the initial design; the search begins at the best.
-const DESIGN: usize = 8;
 /// Fewest and most genes that a leap changes; it grows with each descent in vain.
 const LEAP: (usize, usize) = (2, 6);
 /// Known points that one proposal may pass: a descent among them costs no evaluation.
@@ -23,7 +20,6 @@ const MOST_PASSED: u32 = 400;
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct IteratedLocalSearch {
-    design: Design,
     here: Option<Observation>,
     /// Neighbours of `here` that were not looked at.
     neighbours: Option<Neighbours>,
@@ -68,11 +64,9 @@ impl IteratedLocalSearch {
 impl Method for IteratedLocalSearch {
     const ID: &'static str = "local-search";
     const SUMMARY: &'static str = "iterated local search, first improvement";
+    const DESIGN: usize = 8;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        if let Some(position) = self.design.next(context.axes, DESIGN, rng) {
-            return context.axes.genome(context.space, &position, rng).map(Proposal::random);
-        }
         for _ in 0..MOST_PASSED {
             let here = self.here.clone()?;
             let neighbours =

@@ -6,7 +6,6 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::Proposal;
-use super::axes::Axes;
 use super::memory::Observation;
 use super::searcher::{Context, Method};
 
@@ -16,7 +15,8 @@ const POINTS: usize = 24;
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct LatinHypercube {
-    design: Design,
+    /// What is left of the design, made when the first point is asked for.
+    rest: Option<Vec<Vec<f64>>>,
 }
 
 impl Method for LatinHypercube {
@@ -24,26 +24,13 @@ impl Method for LatinHypercube {
     const SUMMARY: &'static str = "a Latin hypercube, then random genomes";
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        match self.design.next(context.axes, POINTS, rng) {
+        match self.rest.get_or_insert_with(|| latin_hypercube(context.axes.len(), POINTS, rng)).pop() {
             Some(position) => context.axes.genome(context.space, &position, rng).map(Proposal::random),
             None => Some(Proposal::random(context.space.sample(rng))),
         }
     }
 
     fn learn(&mut self, _context: Context<'_>, _observation: &Observation) {}
-}
-
-/// Positions of one Latin hypercube, made when the first is asked for.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct Design {
-    rest: Option<Vec<Vec<f64>>>,
-}
-
-impl Design {
-    /// The next position of a design of `points`; `None` when all have been given.
-    pub(super) fn next(&mut self, axes: &Axes, points: usize, rng: &mut dyn Rng) -> Option<Vec<f64>> {
-        self.rest.get_or_insert_with(|| latin_hypercube(axes.len(), points, rng)).pop()
-    }
 }
 
 /// `points` positions, of which each of `points` equal parts of each dimension holds one.

@@ -12,12 +12,9 @@ use tilewright_genome::Genome;
 use super::Proposal;
 use super::axes::Axes;
 use super::genetic::{child, ranked};
-use super::latin_hypercube::Design;
 use super::memory::{Observation, by_score};
 use super::searcher::{Context, Method};
 
-/// Points of the initial design.
-const DESIGN: usize = 20;
 /// Genes that the grid is over.
 const GENES: usize = 3;
 /// Cells along each of them.
@@ -34,7 +31,6 @@ type Cell = [u8; GENES];
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct MapElites {
-    design: Design,
     elites: BTreeMap<Cell, Observation>,
 }
 
@@ -51,11 +47,9 @@ impl MapElites {
 impl Method for MapElites {
     const ID: &'static str = "map-elites";
     const SUMMARY: &'static str = "the fastest of each kind, and their children";
+    const DESIGN: usize = 20;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        if let Some(position) = self.design.next(context.axes, DESIGN, rng) {
-            return context.axes.genome(context.space, &position, rng).map(Proposal::random);
-        }
         if self.elites.is_empty() {
             return None;
         }

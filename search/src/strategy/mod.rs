@@ -4,6 +4,7 @@ mod annealing;
 mod axes;
 mod bayesian;
 mod cma_es;
+mod design;
 mod differential_evolution;
 mod evolution;
 mod external;

@@ -8,7 +8,6 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::Proposal;
-use super::latin_hypercube::Design;
 use super::memory::Observation;
 use super::neighbours::freshened;
 use super::pending::Pending;
@@ -33,7 +32,6 @@ struct Particle {
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ParticleSwarm {
-    design: Design,
     particles: Vec<Particle>,
     /// Which particle made a proposal.
     moves: Pending<usize>,
@@ -43,11 +41,9 @@ pub(super) struct ParticleSwarm {
 impl Method for ParticleSwarm {
     const ID: &'static str = "particle-swarm";
     const SUMMARY: &'static str = "particle swarm";
+    const DESIGN: usize = PARTICLES;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        if let Some(position) = self.design.next(context.axes, PARTICLES, rng) {
-            return context.axes.genome(context.space, &position, rng).map(Proposal::random);
-        }
         let count = self.particles.len();
         if count == 0 {
             return None;

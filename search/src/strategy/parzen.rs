@@ -10,13 +10,10 @@ use tilewright_genome::Genome;
 
 use super::Proposal;
 use super::axes::{Axes, Axis};
-use super::latin_hypercube::Design;
 use super::memory::{Observation, by_score};
 use super::neighbours::freshened;
 use super::searcher::{Context, Method};
 
-/// Points of the initial design.
-const DESIGN: usize = 12;
 /// Share of the points that count as fast, and the most of them.
 const FAST: f64 = 0.15;
 const MOST_FAST: usize = 32;
@@ -32,7 +29,6 @@ const RENEWAL: usize = 1;
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Parzen {
-    design: Design,
     /// Fastest first, then the others by age.
     fast: Vec<Observation>,
     others: Vec<Observation>,
@@ -52,11 +48,9 @@ struct Densities {
 impl Method for Parzen {
     const ID: &'static str = "parzen";
     const SUMMARY: &'static str = "tree-structured Parzen estimator";
+    const DESIGN: usize = 12;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        if let Some(position) = self.design.next(context.axes, DESIGN, rng) {
-            return context.axes.genome(context.space, &position, rng).map(Proposal::random);
-        }
         if self.fast.is_empty() {
             return None;
         }

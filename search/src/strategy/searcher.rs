@@ -12,6 +12,7 @@ use tilewright_journal::Trial;
 use tilewright_stats::Judged;
 
 use super::axes::Axes;
+use super::design::Design;
 use super::memory::{Memory, Observation};
 use super::{Proposal, Strategy, StrategyEntry};
 use crate::state::{self, StateError};
@@ -31,6 +32,8 @@ pub(super) struct Context<'a> {
 pub(super) trait Method: Debug + Default + Send + Serialize + DeserializeOwned + 'static {
     const ID: &'static str;
     const SUMMARY: &'static str;
+    /// Points that are known before the method is asked for the first time.
+    const DESIGN: usize = 0;
 
     /// A legal point to try, `None` when the method has none; asked again when the point is not new.
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal>;
@@ -43,6 +46,7 @@ pub(super) trait Method: Debug + Default + Send + Serialize + DeserializeOwned +
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Searcher<M> {
     memory: Memory,
+    design: Design,
     method: M,
 }
 
@@ -69,10 +73,13 @@ impl<M: Method> Strategy for Searcher<M> {
         let mut proposals: Vec<Proposal> = Vec::with_capacity(count);
         let mut taken: BTreeSet<Genome> = BTreeSet::new();
         while proposals.len() < count {
-            let Self { memory, method } = self;
-            let proposal = (0..MOST_ATTEMPTS).find_map(|_| {
-                let context = Context { space, memory, axes: &axes };
-                method.propose(context, rng).filter(|proposal| memory.is_new(&proposal.genome))
+            let Self { memory, design, method } = self;
+            let context = Context { space, memory, axes: &axes };
+            let designed = design.next(context, M::DESIGN, rng).map(Proposal::random);
+            let proposal = designed.or_else(|| {
+                (0..MOST_ATTEMPTS).find_map(|_| {
+                    method.propose(context, rng).filter(|proposal| memory.is_new(&proposal.genome))
+                })
             });
             let Some(proposal) = proposal.or_else(|| {
                 memory.unvisited(space, |genome| taken.contains(genome), rng).map(Proposal::random)
@@ -90,6 +97,7 @@ impl<M: Method> Strategy for Searcher<M> {
         let axes = Axes::of(space);
         for judged in judged {
             if let Some(observation) = self.memory.note_told(space, judged) {
+                self.design.note(&observation.genome, M::DESIGN);
                 let context = Context { space, memory: &self.memory, axes: &axes };
                 self.method.learn(context, &observation);
             }

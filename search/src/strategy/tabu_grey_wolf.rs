@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Proposal;
 use super::annealing::accepts;
-use super::latin_hypercube::Design;
 use super::memory::{Observation, by_score};
 use super::neighbours::{freshened, random_neighbour};
 use super::pending::Pending;
@@ -41,7 +40,6 @@ struct Move {
 /// See the module.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TabuGreyWolf {
-    design: Design,
     /// Where the wolves are, the fastest place first.
     wolves: Vec<Observation>,
     moves: Pending<Move>,
@@ -55,7 +53,6 @@ pub(super) struct TabuGreyWolf {
 impl Default for TabuGreyWolf {
     fn default() -> Self {
         Self {
-            design: Design::default(),
             wolves: Vec::new(),
             moves: Pending::default(),
             next: 0,
@@ -69,11 +66,9 @@ impl Default for TabuGreyWolf {
 impl Method for TabuGreyWolf {
     const ID: &'static str = "tabu-grey-wolf";
     const SUMMARY: &'static str = "tabu search with grey-wolf moves";
+    const DESIGN: usize = WOLVES;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        if let Some(position) = self.design.next(context.axes, WOLVES, rng) {
-            return context.axes.genome(context.space, &position, rng).map(Proposal::random);
-        }
         if self.homeless > 0 {
             self.homeless -= 1;
             return Some(Proposal::random(context.space.sample(rng)));

@@ -1,13 +1,15 @@
 //! Bayesian optimisation with a forest of regression trees: propose what is expected to be fast, or might be.
 //!
-//! A design that keeps its points apart comes first. Then a forest learns logarithms of times, and of a pool
-//! (all neighbours of the fastest points, and random points) the one with the most expected improvement is
-//! proposed. Times above the median count as the median, and failures too: where the slow points lie matters
-//! more than how slow they are.
+//! A forest learns logarithms of times, and of a pool (all neighbours of the fastest points, and random
+//! points) the one with the most expected improvement is proposed. Times above the median of those judged
+//! count as the median, and failures too: where the fast points lie matters, and not how slow the others are.
+//! Beside each gene's place the forest sees the product of each two numbers, since limits of hardware (threads
+//! of a block, bytes of a tile) are limits on products.
 //!
 //! Hutter, Hoos & Leyton-Brown 2011, "Sequential model-based optimization for general algorithm
 //! configuration"; expected improvement after Jones, Schonlau & Welch 1998.
 
+mod features;
 mod forest;
 
 use std::collections::BTreeSet;
@@ -18,16 +20,12 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use tilewright_genome::Genome;
 
 use super::Proposal;
-use super::axes::distance;
 use super::memory::{Observation, by_score};
 use super::neighbours::Neighbours;
 use super::searcher::{Context, Method};
-use forest::{Dimension, Expectation, Forest};
+use features::Features;
+use forest::{Expectation, Forest};
 
-/// Points of the initial design.
-const DESIGN: usize = 8;
-/// Random points of which the one farthest from all others joins the design.
-const DESIGN_DRAWS: usize = 24;
 /// Judged points that a forest learns from; of more, the slower half is thinned out.
 const HISTORY: usize = 1_024;
 /// Fastest points whose neighbours are in the pool.
@@ -37,14 +35,13 @@ const RANDOM: usize = 300;
 /// Share of new points in the history that make the forest learn anew.
 const RENEWAL: f64 = 0.04;
 /// Quantile of the scores that slower points and failures are counted as.
-const CAP: f64 = 0.75;
+const CAP: f64 = 0.5;
 
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Bayesian {
-    proposed: usize,
     history: Vec<Observation>,
-    /// What to propose next, the best last.
+    /// What to propose next with the trial it is a neighbour of, the best last.
     queue: Vec<(Genome, Option<u64>)>,
     /// Points judged since the forest learned.
     news: usize,
@@ -53,15 +50,13 @@ pub(super) struct Bayesian {
 impl Method for Bayesian {
     const ID: &'static str = "bayesian";
     const SUMMARY: &'static str = "Bayesian optimisation with a forest of regression trees";
+    const DESIGN: usize = 8;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        self.proposed += 1;
-        if self.history.len() < DESIGN.min(self.proposed) || self.history.iter().all(|it| it.score.is_none())
-        {
-            return Some(Proposal::random(far_from_all(context, &self.history, rng)));
-        }
-        if self.news as f64 >= (self.history.len() as f64 * RENEWAL).max(1.0) || self.queue.is_empty() {
-            self.learn_anew(context, rng);
+        let stale = self.news as f64 >= (self.history.len() as f64 * RENEWAL).max(1.0);
+        if stale || self.queue.is_empty() {
+            self.queue = self.ranked_pool(context, rng)?;
+            self.news = 0;
         }
         let (genome, parent) = self.queue.pop()?;
         Some(match parent {
@@ -78,34 +73,26 @@ impl Method for Bayesian {
         self.history.push(observation.clone());
         if self.history.len() > HISTORY {
             self.history.sort_by(|first, second| by_score(first.score, second.score));
-            let fast = HISTORY / 2;
             let mut at = 0;
             self.history.retain(|_| {
                 at += 1;
-                at <= fast || at % 2 == 0
+                at <= HISTORY / 2 || at % 2 == 0
             });
         }
     }
 }
 
 impl Bayesian {
-    fn learn_anew(&mut self, context: Context<'_>, rng: &mut dyn Rng) {
-        self.news = 0;
-        let mut order: Vec<&Observation> = self.history.iter().collect();
-        order.sort_by(|first, second| by_score(first.score, second.score));
-        let cap = order[(order.len() as f64 * CAP) as usize % order.len()].score;
-        let Some(best) = order.first().and_then(|best| best.score) else { return };
-        let valid_cap = cap.or_else(|| order.iter().rev().find_map(|it| it.score)).unwrap_or(best);
-        let places: Vec<Vec<f64>> = order.iter().map(|it| context.axes.position(&it.genome)).collect();
-        let scores: Vec<f64> = order.iter().map(|it| it.score.unwrap_or(valid_cap).min(valid_cap)).collect();
-        let kinds: Vec<Dimension> = context
-            .axes
-            .iter()
-            .map(|axis| if axis.ordered { Dimension::Ordered } else { Dimension::Choice })
-            .collect();
-        let forest = Forest::of(&places, &scores, &kinds, rng);
+    /// New points by expected improvement, the most last; `None` where nothing valid is known.
+    fn ranked_pool(&self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Vec<(Genome, Option<u64>)>> {
+        let mut best_first: Vec<&Observation> = self.history.iter().collect();
+        best_first.sort_by(|first, second| by_score(first.score, second.score));
+        let best = best_first.first()?.score?;
+        let features = Features::of(context);
+        let places: Vec<Vec<f64>> = best_first.iter().map(|it| features.at(context, &it.genome)).collect();
+        let forest = Forest::of(&places, &capped(&best_first, best), features.dimensions(), rng);
         let mut pool: BTreeSet<(Genome, Option<u64>)> = BTreeSet::new();
-        for observation in order.iter().take(FASTEST) {
+        for observation in best_first.iter().take(FASTEST) {
             let mut neighbours = Neighbours::of(context, &observation.genome, None, rng);
             while let Some(genome) = neighbours.next(context.space, rng) {
                 pool.insert((genome, Some(observation.trial)));
@@ -116,31 +103,21 @@ impl Bayesian {
             .into_iter()
             .filter(|(genome, _)| context.memory.is_new(genome))
             .map(|(genome, parent)| {
-                let expectation = forest.expect(&context.axes.position(&genome));
+                let expectation = forest.expect(&features.at(context, &genome));
                 (improvement(expectation, best), genome, parent)
             })
             .collect();
         ranked.sort_by(|first, second| first.0.total_cmp(&second.0));
-        self.queue = ranked.into_iter().map(|(_, genome, parent)| (genome, parent)).collect();
+        Some(ranked.into_iter().map(|(_, genome, parent)| (genome, parent)).collect())
     }
 }
 
-/// The one of some random points that is farthest from the nearest of those known.
-fn far_from_all(context: Context<'_>, known: &[Observation], rng: &mut dyn Rng) -> Genome {
-    let places: Vec<Vec<f64>> = known.iter().map(|it| context.axes.position(&it.genome)).collect();
-    let gap = |genome: &Genome| {
-        let place = context.axes.position(genome);
-        places.iter().map(|other| distance(&place, other)).fold(f64::INFINITY, f64::min)
-    };
-    let draws = if places.is_empty() { 1 } else { DESIGN_DRAWS };
-    let points: Vec<(f64, Genome)> = (0..draws)
-        .map(|_| {
-            let genome = context.space.sample(rng);
-            (gap(&genome), genome)
-        })
-        .collect();
-    let farthest = points.into_iter().max_by(|first, second| first.0.total_cmp(&second.0));
-    farthest.expect("invariant: at least one point is drawn").1
+/// Scores of points that are sorted best first, none above the one at [`CAP`].
+fn capped(best_first: &[&Observation], best: f64) -> Vec<f64> {
+    let valid = best_first.iter().filter(|it| it.score.is_some()).count();
+    let at = ((best_first.len() as f64 * CAP) as usize).min(valid.saturating_sub(1));
+    let cap = best_first[at].score.unwrap_or(best);
+    best_first.iter().map(|it| it.score.map_or(cap, |score| score.min(cap))).collect()
 }
 
 /// Expected improvement on the best score.
@@ -152,4 +129,28 @@ fn improvement(expectation: Expectation, best: f64) -> f64 {
     let z = (best - mean) / deviation;
     let density = (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt();
     deviation * (z * Normal::standard().cdf(z) + density)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_points_and_failures_count_as_the_median() {
+        let observe = |score| Observation { genome: Genome([0].into()), trial: 0, score };
+        let points = [Some(-1.0), Some(0.0), Some(4.0), Some(9.0), None].map(observe);
+        let points: Vec<&Observation> = points.iter().collect();
+        assert_eq!(capped(&points, -1.0), [-1.0, 0.0, 4.0, 4.0, 4.0]);
+        let failures = [Some(-1.0), None, None, None].map(observe);
+        let failures: Vec<&Observation> = failures.iter().collect();
+        assert_eq!(capped(&failures, -1.0), [-1.0; 4]);
+    }
+
+    #[test]
+    fn improvement_is_expected_where_the_mean_is_lower_or_less_is_known() {
+        let expect = |mean, deviation| improvement(Expectation { mean, deviation }, 1.0);
+        assert!(expect(0.5, 0.1) > expect(0.9, 0.1) && expect(1.5, 1.0) > expect(1.5, 0.1));
+        assert!((expect(1.0, 1.0) - 0.398_942_28).abs() < 1e-8);
+        assert_eq!((expect(0.5, 0.0), expect(1.5, 0.0)), (0.5, 0.0));
+    }
 }

@@ -14,14 +14,11 @@ use tilewright_genome::Genome;
 
 use super::Proposal;
 use super::axes::Axis;
-use super::latin_hypercube::Design;
 use super::memory::{Observation, by_score};
 use super::pending::Pending;
 use super::searcher::{Context, Method};
 use gaussian::{Draw, Gaussian};
 
-/// Points of the initial design; the best is the first mean.
-const DESIGN: usize = 10;
 /// First deviation, in lengths of a dimension.
 const WIDEST: f64 = 0.3;
 /// Probability that a choice is drawn anew.
@@ -36,7 +33,6 @@ const MOST_KNOWN: u32 = 64;
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct CmaEs {
-    design: Design,
     gaussian: Option<Gaussian>,
     /// Draws that wait for their judgement, with the number of their start.
     draws: Pending<(u64, Draw)>,
@@ -111,11 +107,9 @@ impl CmaEs {
 impl Method for CmaEs {
     const ID: &'static str = "cma-es";
     const SUMMARY: &'static str = "CMA-ES on the ordered genes";
+    const DESIGN: usize = 10;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        if let Some(position) = self.design.next(context.axes, DESIGN, rng) {
-            return context.axes.genome(context.space, &position, rng).map(Proposal::random);
-        }
         if context.axes.iter().all(|axis| !axis.ordered) {
             return None;
         }
