@@ -116,7 +116,7 @@ impl Isa for Avx2 {
     }
 
     fn limits(&self, workers: u32, caches: &CacheSizes) -> Limits {
-        cpu_limits(VECTORS.id, VECTORS.bytes as u64, VECTORS.registers, workers, caches)
+        cpu_limits(&VECTORS, workers, caches)
     }
 
     fn compile(&self, program: &Program) -> Result<Artifact, CompileError> {

@@ -4,6 +4,7 @@ use tilewright_ir::{Limits, MemoryLevel, Program};
 
 use crate::artifact::Artifact;
 use crate::error::CompileError;
+use crate::x86::VectorSet;
 use crate::{avx2, avx512};
 
 /// Sizes of the data caches as one core sees them, bytes.
@@ -52,13 +53,7 @@ const WORKSPACE_BYTES: u64 = 1 << 30;
 const BODY_INSTRUCTIONS: u32 = 12_000;
 
 /// Limits of a CPU with such vector registers.
-pub(crate) fn cpu_limits(
-    target: &str,
-    vector_bytes: u64,
-    vector_registers: u32,
-    workers: u32,
-    caches: &CacheSizes,
-) -> Limits {
+pub(crate) fn cpu_limits(set: &VectorSet, workers: u32, caches: &CacheSizes) -> Limits {
     let level = |name: &str, bytes, owner: Option<&str>, strict| MemoryLevel {
         name: name.to_owned(),
         bytes,
@@ -66,9 +61,10 @@ pub(crate) fn cpu_limits(
         strict,
     };
     Limits {
-        target: target.to_owned(),
-        vector_bytes,
-        vector_registers,
+        target: set.id.to_owned(),
+        vector_bytes: set.bytes as u64,
+        vector_registers: set.registers,
+        memory_broadcast: set.embedded_broadcast,
         workers,
         levels: vec![
             level("L1", caches.l1, Some("thread"), false),

@@ -83,6 +83,12 @@ fn random_schedule(rng: &mut impl Rng, shape: [u64; 3], limits: &Limits) -> Sche
     if rng.random_range(0..4) == 0 {
         schedule = schedule.with_number("prefetch.c", 1);
     }
+    if rng.random_range(0..4) == 0 && schedule.parameters.keys().any(|name| name.starts_with("pack")) {
+        schedule = schedule.with_number("prefetch.pack", rng.random_range(1..4));
+    }
+    if rng.random() && limits.memory_broadcast && !along_k && register[1] > lanes {
+        schedule = schedule.with_name("broadcast", "memory");
+    }
     schedule
 }
 

@@ -4,8 +4,8 @@ use crate::affine::{Affine, Constraint, Index, Lookup, Variable};
 use crate::data_type::DataType;
 use crate::expression::Expression;
 use crate::program::{
-    Access, Axis, Buffer, BufferId, Combine, Deal, Dimension, Instruction, Layout, Lifetime, Loop, Mapping,
-    Operation, Rest, Statement, Target, TensorId,
+    Access, Axis, Broadcast, Buffer, BufferId, Combine, Deal, Dimension, Instruction, Layout, Lifetime, Loop,
+    Mapping, Operation, Rest, Statement, Target, TensorId,
 };
 
 impl Buffer {
@@ -232,7 +232,7 @@ impl Instruction {
 
     /// `accumulator ← accumulator + a·b`.
     pub fn contract(axes: impl IntoIterator<Item = Axis>, accumulator: Access, a: Access, b: Access) -> Self {
-        Self::new(axes, Operation::Contract { accumulator, a, b })
+        Self::new(axes, Operation::Contract { accumulator, a, b, broadcast: Broadcast::Register })
     }
 
     /// `destination ← expression`.

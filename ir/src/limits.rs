@@ -28,6 +28,9 @@ pub struct Limits {
     pub workers: u32,
     /// Memory levels, nearest first.
     pub levels: Vec<MemoryLevel>,
+    /// Whether a multiply-add can read one element from memory for all of its lanes.
+    #[serde(default)]
+    pub memory_broadcast: bool,
     /// Most bytes of workspace that a program may ask for.
     pub workspace_bytes: u64,
     /// Most vector instructions that an unrolled innermost body may have.

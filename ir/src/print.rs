@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Write};
 use crate::affine::{Affine, Constraint, Index};
 use crate::expression::{Binary, Expression, Unary};
 use crate::program::{
-    Access, Buffer, CollectiveKind, Combine, Count, Deal, Instruction, Layout, Lifetime, Loop, Number,
-    Operation, Program, Rest, Role, Statement, Target,
+    Access, Broadcast, Buffer, CollectiveKind, Combine, Count, Deal, Instruction, Layout, Lifetime, Loop,
+    Number, Operation, Program, Rest, Role, Statement, Target,
 };
 
 impl Display for Program {
@@ -213,13 +213,14 @@ impl<'a> Printer<'a> {
                     self.number(*pad);
                 }
             }
-            Operation::Contract { accumulator, a, b } => {
+            Operation::Contract { accumulator, a, b, broadcast } => {
                 self.text.push_str("contract ");
                 self.access(accumulator);
                 self.text.push_str(" += ");
                 self.access(a);
                 self.text.push_str(" * ");
                 self.access(b);
+                self.text.push_str(if *broadcast == Broadcast::Memory { " from memory" } else { "" });
             }
             Operation::Map { destination, expression } => {
                 self.text.push_str("map ");

@@ -277,6 +277,17 @@ pub struct Instruction {
     pub operation: Operation,
 }
 
+/// How a contraction reads an element that it multiplies with several vectors; no matter for the values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Broadcast {
+    /// It is loaded once, into all lanes of a register.
+    #[default]
+    Register,
+    /// Each multiply-add reads it from memory, and the vectors of the other factor stay in registers.
+    Memory,
+}
+
 /// How a reduction, a scan or a collective combines values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -331,6 +342,8 @@ pub enum Operation {
         a: Access,
         /// Right factor.
         b: Access,
+        /// Where elements that are multiplied with whole vectors come from.
+        broadcast: Broadcast,
     },
     /// `destination ← expression`.
     Map {

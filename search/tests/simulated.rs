@@ -51,6 +51,7 @@ fn tune(text: &str, workers: u32, name: &str, seed: u64, trials: u64) -> [f64; 2
         workers,
         levels: Vec::new(),
         workspace_bytes: 1 << 30,
+        memory_broadcast: false,
         body_instructions: 4096,
     };
     let key = WorkloadKey {

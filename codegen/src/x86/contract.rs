@@ -5,6 +5,8 @@
 //! for each group and multiplied with all that is held. The side is chosen that needs fewer loads. (Goto & van de
 //! Geijn, Anatomy of High-Performance Matrix Multiplication, §6; the arrangement is that of BLIS kernels.)
 
+use tilewright_ir::program::Broadcast;
+
 use super::emitter::Emitter;
 use super::lanes::Lanes;
 use super::operand::Memory;
@@ -30,6 +32,8 @@ struct Side<'a> {
     limited: Vec<usize>,
     /// Whether all factors behind an inactive one are inactive too.
     ordered: bool,
+    /// Whether its elements are read by each multiply-add.
+    from_memory: bool,
 }
 
 /// Which factors an axis appears in.
@@ -47,12 +51,15 @@ impl Emitter<'_> {
         &mut self,
         operation: &Operation,
         accumulator: &Place,
-        a: &Place,
-        b: &Place,
+        [a, b]: [&Place; 2],
+        broadcast: Broadcast,
     ) -> Result<(), CompileError> {
         let Place::Register(target) = accumulator else {
             return unsupported("a contraction that accumulates in memory");
         };
+        if broadcast == Broadcast::Memory && !self.set.embedded_broadcast {
+            return unsupported("a multiply-add that reads one element for all lanes");
+        }
         let kinds: Vec<AxisKind> = (0..operation.axes.len())
             .map(|axis| match (target.depends_on(axis), a.depends_on(axis), b.depends_on(axis)) {
                 (false, _, _) => AxisKind::Reduced,
@@ -99,7 +106,12 @@ impl Emitter<'_> {
                         let lanes = if own { inner_vectors } else { &[] };
                         self.side(operation, place, &kinds, kind, rows, &fixed, lanes, *outer)
                     };
-                    let (left, right) = (side(a, &left, AxisKind::Left), side(b, &right, AxisKind::Right));
+                    let (mut left, mut right) =
+                        (side(a, &left, AxisKind::Left), side(b, &right, AxisKind::Right));
+                    for side in [&mut left, &mut right] {
+                        let elements = side.factors.iter().all(|factor| factor.lanes.is_none());
+                        side.from_memory = broadcast == Broadcast::Memory && elements;
+                    }
                     self.outer_product(operation, accumulator, &left, &right)?;
                 }
                 self.asm.bind(skip);
@@ -142,7 +154,7 @@ impl Emitter<'_> {
             own.iter().copied().filter(|&axis| self.limit(&operation.axes[axis]).is_some()).collect();
         let ordered = limited.len() == 1 && limited.first() == own.first();
         let exact = outer.is_some() && operation.vector.is_some();
-        Side { place, factors, exact, limited, ordered }
+        Side { place, factors, exact, limited, ordered, from_memory: false }
     }
 
     fn outer_product(
@@ -161,8 +173,12 @@ impl Emitter<'_> {
         let loads = |held: &Side<'_>, streamed: &Side<'_>| {
             held.factors.len() + held.factors.len().div_ceil(room) * streamed.factors.len()
         };
-        let (held, streamed) =
-            if loads(left, right) < loads(right, left) { (left, right) } else { (right, left) };
+        let hold_left = match (left.from_memory, right.from_memory) {
+            (true, false) => false,
+            (false, true) => true,
+            _ => loads(left, right) < loads(right, left),
+        };
+        let (held, streamed) = if hold_left { (left, right) } else { (right, left) };
         for group in held.factors.chunks(room) {
             let registers = self.pool.take_all(group.len())?;
             // Broadcast elements are as wide as the widest vector that they are multiplied with. Where inactive
@@ -239,7 +255,7 @@ impl Emitter<'_> {
         forced: bool,
     ) -> Result<Option<Memory>, CompileError> {
         let Place::Memory(place) = side.place else { return Ok(None) };
-        if !once && !forced {
+        if !once && !forced && !side.from_memory {
             return Ok(None);
         }
         let offset = place.offset(&factor.point);

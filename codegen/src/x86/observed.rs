@@ -88,7 +88,7 @@ fn visit(nodes: &[Node], buffer: u32, found: &mut Accesses) {
                         (destination, &mut found.writes)
                     }
                     // The accumulator passes from lane to lane: that is no look at it.
-                    Kind::Contract { accumulator, a, b } => {
+                    Kind::Contract { accumulator, a, b, .. } => {
                         read(a);
                         read(b);
                         (accumulator, &mut found.sums)

@@ -25,7 +25,9 @@ impl Emitter<'_> {
         match &operation.kind {
             Kind::Fill { destination, value } => self.fill(operation, destination, *value)?,
             Kind::Copy { destination, source, pad } => self.copy(operation, destination, source, *pad)?,
-            Kind::Contract { accumulator, a, b } => self.contract(operation, accumulator, a, b)?,
+            Kind::Contract { accumulator, a, b, broadcast } => {
+                self.contract(operation, accumulator, [a, b], *broadcast)?;
+            }
             Kind::Map { destination, expression } => self.map(operation, destination, expression)?,
             Kind::Reduce { destination, expression, combine, accumulate } => {
                 self.reduce(operation, destination, expression, *combine, *accumulate)?;
@@ -206,7 +208,7 @@ fn addresses(operation: &Operation) -> Vec<Linear> {
             visit(destination);
             visit(source);
         }
-        Kind::Contract { accumulator, a, b } => [accumulator, a, b].into_iter().for_each(visit),
+        Kind::Contract { accumulator, a, b, .. } => [accumulator, a, b].into_iter().for_each(visit),
         Kind::Map { destination, expression } | Kind::Reduce { destination, expression, .. } => {
             visit(destination);
             expression.places(&mut visit);

@@ -25,8 +25,12 @@ impl Preparer<'_> {
         for hint in hints {
             for statement in body {
                 let Statement::Instruction(instruction) = statement else { continue };
-                let Work::Contract { a, b, .. } = &instruction.operation else { continue };
-                for access in [a, b].into_iter().filter(|access| access.target == hint.target) {
+                let read: &[&Access] = match &instruction.operation {
+                    Work::Contract { a, b, .. } => &[a, b],
+                    Work::Copy { source, .. } => &[source],
+                    _ => continue,
+                };
+                for access in read.iter().filter(|access| access.target == hint.target) {
                     let axes: Vec<Variable> = instruction.axes.iter().map(|axis| axis.variable).collect();
                     let Place::Memory(place) = self.place(access, &axes)? else { continue };
                     let Some(class) = place.address.class else { continue };

@@ -299,10 +299,11 @@ impl<'a> Preparer<'a> {
                 source: self.place(source, &variables)?,
                 pad: pad.map(|pad| pad.value() as f32),
             },
-            Work::Contract { accumulator, a, b } => Kind::Contract {
+            Work::Contract { accumulator, a, b, broadcast } => Kind::Contract {
                 accumulator: self.place(accumulator, &variables)?,
                 a: self.place(a, &variables)?,
                 b: self.place(b, &variables)?,
+                broadcast: *broadcast,
             },
             Work::Map { destination, expression } => Kind::Map {
                 destination: self.place(destination, &variables)?,

@@ -201,7 +201,7 @@ fn accesses(instruction: &Instruction) -> Vec<&Access> {
     match &instruction.operation {
         Operation::Fill { destination, .. } => vec![destination],
         Operation::Copy { destination, source, .. } => vec![destination, source],
-        Operation::Contract { accumulator, a, b } => vec![accumulator, a, b],
+        Operation::Contract { accumulator, a, b, .. } => vec![accumulator, a, b],
         Operation::Map { destination, expression } | Operation::Reduce { destination, expression, .. } => {
             with_loads(destination, expression)
         }

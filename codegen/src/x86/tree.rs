@@ -7,7 +7,7 @@
 
 use tilewright_ir::affine::Affine;
 use tilewright_ir::expression::{Binary, Unary};
-use tilewright_ir::program::{Combine, Deal};
+use tilewright_ir::program::{Broadcast, Combine, Deal};
 
 use super::points::Point;
 
@@ -137,6 +137,7 @@ pub(super) enum Kind {
         accumulator: Place,
         a: Place,
         b: Place,
+        broadcast: Broadcast,
     },
     Map {
         destination: Place,

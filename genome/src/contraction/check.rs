@@ -3,8 +3,8 @@
 
 use super::facts::{Facts, INNERS, K, M, MASK, N, ORDERS, PACKS, PAD, PEEL, Pack, THREADS, Threads};
 use super::position::{
-    DEAL, INNER, ORDER, PACK, PREFETCH, REGISTER_K, REGISTER_M, REGISTER_N, REST, SPLIT_K, THREADS as SHARED,
-    TILE, UNROLL,
+    DEAL, INNER, ORDER, PACK, PREFETCH, PREFETCH_PACK, REGISTER_K, REGISTER_M, REGISTER_N, REST, SPLIT_K,
+    THREADS as SHARED, TILE, UNROLL,
 };
 use super::rules::ContractionRules;
 use crate::refusal::Refusal;
@@ -67,6 +67,10 @@ impl ContractionRules {
                     return Err(Refusal::Body { needed: needed as u32, available });
                 }
                 Ok(())
+            }
+            PREFETCH_PACK => {
+                let steps = if facts.lanes_along_k { 1 } else { self.lanes };
+                allow(number() * steps <= facts.steps, "at most the iterations of the packing loop")
             }
             gene if gene == PREFETCH || gene == PREFETCH + 1 => {
                 allow(2 * number() <= facts.steps, "at most half the iterations of the reduction loop")

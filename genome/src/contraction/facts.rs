@@ -92,6 +92,8 @@ pub(crate) struct Facts {
     /// The outer one of the register-tile loops, where their order matters.
     pub(super) outer: Option<usize>,
     pub(super) packs: [Pack; 2],
+    /// Elements of the left factor are multiplied with more than one vector, and may come from memory.
+    pub(super) shares_elements: bool,
 }
 
 /// More iterations of the reduction loop make no difference to any gene.
@@ -114,6 +116,7 @@ impl Facts {
         room: 1,
         outer: None,
         packs: [Pack::None; 2],
+        shares_elements: false,
     };
 
     /// Whether the axis has a cache-tile loop.

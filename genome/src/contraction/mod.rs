@@ -15,8 +15,10 @@
 //! | `inner` | nm, mn | both register-tile loops iterate |
 //! | `pack.a`, `pack.b` | where copying is possible | always |
 //! | `rest.m`, `.n`, `.k` | peel, mask, and pad where packed | some loop over the axis leaves a rest |
+//! | `prefetch.pack` | at most what the packing loop iterates | an operand is packed |
 //! | `unroll`, `prefetch.a`, `.b` | at most what the reduction loop iterates | it iterates |
 //! | `prefetch.c` | 0, 1 | always |
+//! | `broadcast` | register, memory | an element is multiplied with several vectors, and the target can |
 
 mod check;
 mod facts;
@@ -48,17 +50,21 @@ mod position {
     pub(super) const INNER: usize = 11;
     /// Of the left factor; the right one follows.
     pub(super) const PACK: usize = 12;
+    pub(super) const PREFETCH_PACK: usize = 14;
     /// Of the rows; columns and reduction follow.
-    pub(super) const REST: usize = 14;
-    pub(super) const UNROLL: usize = 17;
+    pub(super) const REST: usize = 15;
+    pub(super) const UNROLL: usize = 18;
     /// Of the left factor; the right one follows.
-    pub(super) const PREFETCH: usize = 18;
+    pub(super) const PREFETCH: usize = 19;
+    pub(super) const BROADCAST: usize = 22;
 }
 
 /// Copies of the reduction's body.
 const UNROLLS: [u64; 5] = [1, 2, 4, 8, 16];
 /// Prefetch distances in iterations of the reduction loop; 0: none.
 const DISTANCES: [u64; 8] = [0, 1, 2, 4, 8, 16, 32, 64];
+/// Prefetch distances in packing instructions; 0: none.
+const PACK_DISTANCES: [u64; 5] = [0, 1, 2, 4, 8];
 
 /// Share of random tiles that cover their axis: few loops are often right, and always for small problems.
 const WHOLE: f64 = 0.25;
@@ -95,6 +101,7 @@ pub(crate) fn space(contraction: &Contraction, limits: &Limits) -> Result<Search
         Gene::categorical("inner", "order", &inners),
         Gene::categorical("pack.a", "pack", &packs),
         Gene::categorical("pack.b", "pack", &packs),
+        Gene::ordered("prefetch.pack", "pack", PACK_DISTANCES.to_vec()),
         Gene::categorical("rest.m", "rest", &RESTS),
         Gene::categorical("rest.n", "rest", &RESTS),
         Gene::categorical("rest.k", "rest", &RESTS),
@@ -102,6 +109,7 @@ pub(crate) fn space(contraction: &Contraction, limits: &Limits) -> Result<Search
         Gene::ordered("prefetch.a", "reduction", DISTANCES.to_vec()),
         Gene::ordered("prefetch.b", "reduction", DISTANCES.to_vec()),
         Gene::ordered("prefetch.c", "reduction", vec![0, 1]),
+        Gene::categorical("broadcast", "reduction", &names(&["register", "memory"])),
     ];
     let rules = ContractionRules::new(contraction, limits, &genes);
     SearchSpace::from_rules(genes, rules)

@@ -3,8 +3,8 @@ use tilewright_ir::{Limits, ScheduleValue};
 
 use super::facts::{Facts, INNERS, K, M, N, PACKS, Pack, THREADS, Threads};
 use super::position::{
-    DEAL, INNER, ORDER, PACK, PREFETCH, REGISTER_K, REGISTER_M, REGISTER_N, REST, SPLIT_K, THREADS as SHARED,
-    TILE, UNROLL, VECTOR,
+    BROADCAST, DEAL, INNER, ORDER, PACK, PREFETCH, PREFETCH_PACK, REGISTER_K, REGISTER_M, REGISTER_N, REST,
+    SPLIT_K, THREADS as SHARED, TILE, UNROLL, VECTOR,
 };
 use crate::gene::{Gene, Values};
 use crate::refusal::Refusal;
@@ -18,6 +18,7 @@ pub(crate) struct ContractionRules {
     pub(super) registers: u32,
     pub(super) workers: u64,
     pub(super) body_instructions: u32,
+    pub(super) memory_broadcast: bool,
     pub(super) workspace_bytes: u64,
     /// Bytes that packing the whole left, the whole right factor takes.
     pub(super) packed_bytes: [u64; 2],
@@ -42,6 +43,7 @@ impl ContractionRules {
             registers: limits.vector_registers,
             workers: u64::from(limits.workers.max(1)),
             body_instructions: limits.body_instructions,
+            memory_broadcast: limits.memory_broadcast,
             workspace_bytes: limits.workspace_bytes,
             packed_bytes: [M, N].map(|side| factors[side].data_type.bytes(extents[side] * extents[K])),
             partial_bytes: accumulator.bytes(extents[M] * extents[N]),
@@ -107,6 +109,8 @@ impl Rules for ContractionRules {
             gene if (REST..REST + K).contains(&gene) => facts.rest[gene - REST],
             UNROLL | PREFETCH => facts.steps > 1,
             gene if gene == PREFETCH + 1 => facts.steps > 1,
+            PREFETCH_PACK => facts.packs != [Pack::None; 2],
+            BROADCAST => facts.shares_elements,
             _ => true,
         }
     }
@@ -125,6 +129,8 @@ impl Rules for ContractionRules {
             REGISTER_M => {
                 facts.register[M] = self.number(gene, index);
                 facts.room = self.room(facts);
+                facts.shares_elements =
+                    self.memory_broadcast && !facts.lanes_along_k && facts.register[N] > self.lanes;
             }
             SPLIT_K if facts.threads == Threads::Split => facts.split = self.number(gene, index),
             gene if (TILE..TILE + 3).contains(&gene) => {
@@ -144,7 +150,12 @@ impl Rules for ContractionRules {
             }
             // Only the reduction loop is left.
             gene if gene == REST + K => {
-                *facts = Facts { steps: facts.steps, room: facts.room, ..Facts::START };
+                *facts = Facts {
+                    steps: facts.steps,
+                    room: facts.room,
+                    shares_elements: facts.shares_elements,
+                    ..Facts::START
+                };
             }
             UNROLL => facts.room = 1,
             _ => {}
@@ -165,6 +176,7 @@ impl Rules for ContractionRules {
         Some(match gene {
             VECTOR => name("n"),
             SHARED | PACK => name("none"),
+            BROADCAST => name("register"),
             DEAL => name("block"),
             REGISTER_N => number(self.least_register(N, facts)),
             REGISTER_K => number(self.least_register(K, facts)),

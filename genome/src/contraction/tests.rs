@@ -24,6 +24,7 @@ fn limits(vector_bytes: u64, vector_registers: u32, workers: u32) -> Limits {
             level("L3", 32 << 20, None),
         ],
         workspace_bytes: 1 << 30,
+        memory_broadcast: true,
         body_instructions: 4096,
     }
 }
@@ -236,7 +237,7 @@ fn what_is_wrong_with_a_genome_is_said() {
     let space = SearchSpace::of(&workload(SHAPES[12]), &avx2(1)).unwrap();
     let reason = |genome: &[u16]| space.decode(&Genome(genome.into())).unwrap_err().to_string();
     let good = space.sample(&mut rng());
-    assert!(reason(&good.0[1..]).contains("20 genes"));
+    assert!(reason(&good.0[1..]).contains("22 genes"));
     let with = |name: &str, index| {
         let mut genome = good.0.clone();
         genome[space.gene(name).unwrap()] = index;

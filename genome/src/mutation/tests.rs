@@ -16,6 +16,7 @@ fn space(text: &str, workers: u32) -> SearchSpace {
         workers,
         levels: Vec::new(),
         workspace_bytes: 1 << 30,
+        memory_broadcast: false,
         body_instructions: 4096,
     };
     SearchSpace::of(&text.parse::<Workload>().unwrap(), &limits).unwrap()

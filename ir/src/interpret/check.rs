@@ -183,7 +183,7 @@ impl<'p> Checker<'p> {
             }
             Operation::Prefetch { place, write: true } => self.written(place),
             Operation::Prefetch { place, write: false } => self.access(place),
-            Operation::Contract { accumulator, a, b } => {
+            Operation::Contract { accumulator, a, b, .. } => {
                 self.written(accumulator)?;
                 self.access(a)?;
                 self.access(b)

@@ -156,7 +156,7 @@ impl<'p> Planned<'p> {
                 add(source)?;
                 None
             }
-            Operation::Contract { accumulator, a, b } => {
+            Operation::Contract { accumulator, a, b, .. } => {
                 add(accumulator)?;
                 add(a)?;
                 add(b)?;

@@ -45,7 +45,7 @@ impl Bindings {
                 self.access(destination);
                 self.access(source);
             }
-            Operation::Contract { accumulator, a, b } => {
+            Operation::Contract { accumulator, a, b, .. } => {
                 self.access(accumulator);
                 self.access(a);
                 self.access(b);

@@ -4,12 +4,20 @@
 //! sums leave, in as many rounds as that takes, and the other side is streamed past once each round.
 //! Van Zee, van de Geijn, BLIS (2015); Low et al., Analytical Modeling Is Enough for High-Performance BLIS (2016).
 
+use tilewright_ir::program::Broadcast;
+
 use super::machine::Machine;
 use super::shape::{Form, Lanes, Shape};
 use super::work::Work;
 
 /// The work of one execution.
-pub(super) fn work(shape: &Shape, into: &Form, a: &Form, b: &Form, machine: &Machine) -> Work {
+pub(super) fn work(
+    shape: &Shape,
+    into: &Form,
+    [a, b]: [&Form; 2],
+    broadcast: Broadcast,
+    machine: &Machine,
+) -> Work {
     let multiply_adds = shape.vectors(|_| true);
     let mut work = Work {
         multiply_adds,
@@ -25,14 +33,20 @@ pub(super) fn work(shape: &Shape, into: &Form, a: &Form, b: &Form, machine: &Mac
     let (left, right) = (a.count(shape) / shared, b.count(shape) / shared);
     let room = (machine.vector_registers - sums - 1.0).max(1.0);
     let rounds = |held: f64| (held / room).ceil().max(1.0);
-    let hold_left = left + rounds(left) * right < right + rounds(right) * left;
+    let elements = |factor: &Form| broadcast == Broadcast::Memory && factor.lanes(shape) == Lanes::Same;
+    let hold_left = match (elements(a), elements(b)) {
+        (true, false) => false,
+        (false, true) => true,
+        _ => left + rounds(left) * right < right + rounds(right) * left,
+    };
     let (held, streamed, held_count, streamed_count) =
         if hold_left { (a, b, left, right) } else { (b, a, right, left) };
     let rounds = rounds(held_count);
     load(&mut work, held, shape, shared * held_count, false, machine);
     // An element that is used once comes with its multiply-add, where the instruction set can.
-    let once = held_count / rounds <= 1.0;
-    load(&mut work, streamed, shape, shared * rounds * streamed_count, once, machine);
+    let once = elements(streamed) || held_count / rounds <= 1.0;
+    let times = if elements(streamed) { held_count } else { rounds };
+    load(&mut work, streamed, shape, shared * times * streamed_count, once, machine);
     work
 }
 

@@ -36,11 +36,11 @@ impl Reader<'_> {
                 let to = self.access(destination, axes, &shape, true, &[])?;
                 self.copy(&shape, &from, &to)
             }
-            Operation::Contract { accumulator, a, b } => {
+            Operation::Contract { accumulator, a, b, broadcast } => {
                 let into = self.access(accumulator, axes, &shape, true, &[])?;
                 let a = self.access(a, axes, &shape, false, prefetch)?;
                 let b = self.access(b, axes, &shape, false, prefetch)?;
-                let mut work = contract::work(&shape, &into, &a, &b, self.machine);
+                let mut work = contract::work(&shape, &into, [&a, &b], *broadcast, self.machine);
                 if !into.register {
                     let count = into.count(&shape);
                     self.load(&mut work, &into, &shape, count);

@@ -12,6 +12,7 @@ pub(crate) fn limits(workers: u32) -> Limits {
         workers,
         levels: vec![level("L1", 32 << 10), level("L2", 512 << 10), level("L3", 32 << 20)],
         workspace_bytes: 1 << 30,
+        memory_broadcast: false,
         body_instructions: 20_000,
     }
 }

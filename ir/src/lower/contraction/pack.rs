@@ -5,8 +5,8 @@ use super::plan::{AXIS_NAMES, K, M, Plan, Vector};
 use crate::affine::{Affine, Variable};
 use crate::computation::Operand;
 use crate::program::{
-    Access, Axis, Buffer, BufferId, Deal, Dimension, Instruction, Layout, Lifetime, Operation, Rest,
-    Statement,
+    Access, Axis, Buffer, BufferId, Deal, Dimension, Instruction, Layout, Lifetime, Loop, Operation,
+    Prefetch, Rest, Statement,
 };
 
 /// A packed copy in scope: a buffer with the reduction axis and the operand's other axis.
@@ -102,16 +102,20 @@ fn fill(nest: &mut Nest<'_>, side: usize, into: &Packed, rows_dealt: bool) -> Ve
     };
     let axes = [axis(nest, row, side, plan.register[side], &rows), axis(nest, step, K, steps, &reduction)];
     let (other, at) = (rows.variable + Affine::from(row), reduction.variable + Affine::from(step));
+    let source = operand_access(nest, side, &other, &at);
+    let hint = Prefetch { target: source.target, distance: plan.prefetch_pack };
     let operation = Operation::Copy {
         destination: into.access(plan, side, other.clone(), at.clone()),
-        source: operand_access(nest, side, &other, &at),
+        source,
         pad: pads(plan, side).then(|| 0.0.into()),
     };
     let lanes_along = if plan.vector == Vector::Columns { row } else { step };
     let copy = Instruction::new(axes, operation).vector(lanes_along);
     nest.ranges[K] = outer_reduction;
     nest.ranges[side] = outer_rows;
-    let body = Nest::sequential(reduction, vec![copy.into()]);
+    let mut body = Loop::new([reduction]).with_body([copy]);
+    body.prefetch.extend(Some(hint).filter(|hint| hint.distance > 0));
+    let body = body.into();
     if rows_dealt {
         vec![nest.dealt(rows, Deal::Block, vec![body])]
     } else {

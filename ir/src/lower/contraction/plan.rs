@@ -2,7 +2,7 @@
 
 use crate::computation::Contraction;
 use crate::limits::{Illegal, Limits};
-use crate::program::{Deal, Rest};
+use crate::program::{Broadcast, Deal, Rest};
 use crate::schedule::{SCHEDULE_VERSION, Schedule, ScheduleValue};
 
 /// Numbers of the axes.
@@ -62,6 +62,10 @@ pub(super) struct Plan {
     pub(super) unroll: u32,
     /// Of the left and the right factor; 0: none.
     pub(super) prefetch: [u32; 2],
+    /// Packing instructions in advance; 0: none.
+    pub(super) prefetch_pack: u32,
+    /// How elements of the left factor come to the multiply-adds.
+    pub(super) broadcast: Broadcast,
     /// Whether the lines of an output tile are asked for before its reduction.
     pub(super) prefetch_output: bool,
     pub(super) threads: Threads,
@@ -114,7 +118,7 @@ impl Reader<'_> {
     }
 }
 
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 23] = [
     "order",
     "tile.m",
     "tile.n",
@@ -133,6 +137,8 @@ const NAMES: [&str; 21] = [
     "prefetch.a",
     "prefetch.b",
     "prefetch.c",
+    "prefetch.pack",
+    "broadcast",
     "threads",
     "deal",
     "split.k",
@@ -206,6 +212,9 @@ impl Plan {
                 reader.number("prefetch.a", 0)?.min(4096) as u32,
                 reader.number("prefetch.b", 0)?.min(4096) as u32,
             ],
+            prefetch_pack: reader.number("prefetch.pack", 0)?.min(4096) as u32,
+            broadcast: reader
+                .choice("broadcast", &[("register", Broadcast::Register), ("memory", Broadcast::Memory)])?,
             prefetch_output: match reader.number("prefetch.c", 0)? {
                 0 => false,
                 1 => true,
@@ -218,6 +227,7 @@ impl Plan {
         };
         plan.check_sizes(limits)?;
         plan.check_layouts(contraction)?;
+        plan.check_hints(limits)?;
         plan.check_threads()?;
         Ok(plan)
     }
@@ -288,6 +298,22 @@ impl Plan {
                 "rest.k, pack",
                 "lanes of the reduction are padded only where both operands are packed",
             ));
+        }
+        Ok(())
+    }
+
+    fn check_hints(&self, limits: &Limits) -> Result<(), Illegal> {
+        if self.prefetch_pack > 0 && self.pack == [Pack::None; 2] {
+            return Err(conflict("prefetch.pack, pack", "nothing is packed"));
+        }
+        if self.broadcast == Broadcast::Register {
+            return Ok(());
+        }
+        if !limits.memory_broadcast {
+            return Err(allowed("broadcast", "memory", "register on this target"));
+        }
+        if self.vector == Vector::Reduction || self.register[N] <= self.lanes {
+            return Err(conflict("broadcast, register.n", "no element is multiplied with several vectors"));
         }
         Ok(())
     }

@@ -236,7 +236,12 @@ fn reduction_loop(nest: &mut Nest<'_>, axes: &TileAxes, accumulator: BufferId) -
         .filter(|&(_, distance)| distance > 0)
         .map(|(access, distance)| Prefetch { target: access.target, distance })
         .collect();
-    let operation = Operation::Contract { accumulator: Access::new(accumulator, indices), a, b };
+    let operation = Operation::Contract {
+        accumulator: Access::new(accumulator, indices),
+        a,
+        b,
+        broadcast: plan.broadcast,
+    };
     let contract = Instruction::new(contract_axes, operation).vector(lane.unwrap_or(axes.column));
     nest.ranges[K] = outer;
     let mut repeated = Loop::new([dimension]).unrolled(plan.unroll).with_body([contract]);
