@@ -8,8 +8,8 @@ use crate::computation::Contraction;
 use crate::limits::Limits;
 use crate::schedule::Schedule;
 
-/// Bytes assumed where a target does not say how large a level is.
-const L2_BYTES: u64 = 512 << 10;
+/// Bytes assumed where a target does not say how large L2 is.
+pub(super) const L2_BYTES: u64 = 512 << 10;
 
 /// Reduction steps of the longest tile.
 const LONGEST_STEPS: u64 = 1024;
@@ -108,7 +108,7 @@ fn columns_tile(m: u64, n: u64, lanes: u64, limits: &Limits) -> [u64; 2] {
 }
 
 /// The most rows, shared out evenly, of a register tile of so many vectors; `None` where not even one fits.
-pub(super) fn columns_of(m: u64, vectors: u64, lanes: u64, limits: &Limits) -> Option<u64> {
+pub(super) fn most_rows(m: u64, vectors: u64, lanes: u64, limits: &Limits) -> Option<u64> {
     let registers = u64::from(limits.vector_registers);
     let fits = |rows: &u64| vector_registers_needed(*rows, vectors * lanes, 1, lanes) <= registers;
     let most = (1..=m.min(registers)).rev().find(fits)?;

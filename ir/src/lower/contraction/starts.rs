@@ -5,17 +5,14 @@
 //! none packed, the reduction innermost or outermost, lanes along the reduction. Sizes follow from the caches as
 //! in the default schedule. (Compare the sketches of Ansor, Zheng et al. 2020.)
 
-use super::default::{columns_of, default_schedule};
+use super::default::{L2_BYTES, default_schedule, most_rows};
 use super::plan::{K, M, N};
 use crate::computation::Contraction;
 use crate::limits::Limits;
-use crate::schedule::{Schedule, ScheduleValue};
+use crate::schedule::Schedule;
 
 /// Widths of a register tile, in vectors.
 const WIDTHS: std::ops::RangeInclusive<u64> = 1..=4;
-
-/// Bytes assumed where a target does not say how large a level is.
-const CACHE_BYTES: u64 = 512 << 10;
 
 /// The default schedule, then others, which are wishes: where one is not legal, the nearest that is.
 pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> Vec<Schedule> {
@@ -23,7 +20,7 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
     let [m, n, k] = [M, N, K].map(|axis| contraction.axes[axis].extent);
     let bytes = contraction.accumulator.block().bytes;
     let lanes = limits.lanes(bytes);
-    let cache = limits.level("L2").map_or(CACHE_BYTES, |level| level.bytes);
+    let cache = limits.level("L2").map_or(L2_BYTES, |level| level.bytes);
     let mut schedules = vec![default.clone(), default.clone().with_number("prefetch.c", 1)];
     let plain = |rows: u64, columns: u64| {
         let schedule = Schedule::default().with_number("register.m", rows).with_number("register.n", columns);
@@ -34,7 +31,7 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
         }
     };
     for width in WIDTHS.filter(|width| *width <= n.div_ceil(lanes)) {
-        let Some(rows) = columns_of(m, width, lanes, limits) else { continue };
+        let Some(rows) = most_rows(m, width, lanes, limits) else { continue };
         let columns = width * lanes;
         let tile = |schedule: Schedule, name: &str, size: u64, extent: u64| {
             if size < extent { schedule.with_number(name, size) } else { schedule }
@@ -79,15 +76,8 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
     }
     for name in ["m.outer", "n.outer", "n.inner"] {
         if limits.workers > 1 && default.name("threads") != Some(name) {
-            let parameters = default.parameters.iter().filter(|(other, _)| *other != "threads");
-            let mut other = Schedule { parameters: parameters.map(clone).collect(), ..Schedule::default() };
-            other = other.with_name("threads", name);
-            schedules.push(other);
+            schedules.push(default.clone().with_name("threads", name));
         }
     }
     schedules
-}
-
-fn clone((name, value): (&String, &ScheduleValue)) -> (String, ScheduleValue) {
-    (name.clone(), value.clone())
 }
