@@ -6,7 +6,8 @@
 #![expect(clippy::print_stdout, reason = "an example that prints")]
 
 use anyhow::{Context, Result, bail};
-use tilewright_codegen::{CacheSizes, disassemble, isa};
+use tilewright_codegen::{disassemble, isa};
+use tilewright_evaluator::device_limits;
 use tilewright_ir::{Schedule, Workload, default_schedule, legalise, lower};
 use tilewright_runtime::{
     BufferSpec, CeilingMeter, GuardedBuffer, HostFacts, Launcher, LoadedKernel, Operands, Placement, Pool,
@@ -22,10 +23,7 @@ fn main() -> Result<()> {
     let threads: u32 = threads.parse()?;
     let isa = isa(isa_name).context("no such instruction set")?;
     let host = HostFacts::detect();
-    let size = |level: u8| {
-        host.data_caches().find(|cache| cache.level == level).map_or(0, |cache| cache.bytes as u64)
-    };
-    let limits = isa.limits(threads, &CacheSizes { l1: size(1), l2: size(2), l3: size(3) });
+    let limits = device_limits(isa, threads, &host);
     let chip = chip_for_host(&host.vendor, host.family, host.model, limits.vector_bytes);
     let computation = workload.operator().describe(workload.parameters())?;
     let pool = Pool::new(threads as usize)?;

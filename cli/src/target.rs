@@ -1,14 +1,15 @@
 //! The processor that kernels are made for: its widest instruction set with a code generator.
 
 use anyhow::{Context, Result};
-use tilewright_codegen::{CacheSizes, Isa, isas};
+use tilewright_codegen::{Isa, isas};
+use tilewright_evaluator::device_limits;
 use tilewright_ir::{CacheState, Limits, Workload, WorkloadKey};
 use tilewright_runtime::HostFacts;
 
 /// This machine as a target.
 pub(crate) struct Target {
     pub(crate) isa: &'static dyn Isa,
-    pub(crate) caches: CacheSizes,
+    host: HostFacts,
     pub(crate) fingerprint: String,
 }
 
@@ -25,17 +26,12 @@ impl Target {
                 available().next_back().context("this processor has no AVX2 with FMA, which kernels need")?
             }
         };
-        let size = |level: u8, fallback: u64| {
-            host.data_caches().find(|cache| cache.level == level).map_or(fallback, |cache| cache.bytes as u64)
-        };
-        let l2 = size(2, 512 << 10);
-        let caches = CacheSizes { l1: size(1, 32 << 10), l2, l3: size(3, l2) };
-        Ok(Self { isa, caches, fingerprint: host.fingerprint() })
+        Ok(Self { isa, host: host.clone(), fingerprint: host.fingerprint() })
     }
 
     /// Limits of programs for so many workers.
     pub(crate) fn limits(&self, workers: u32) -> Limits {
-        self.isa.limits(workers, &self.caches)
+        device_limits(self.isa, workers, &self.host)
     }
 
     /// Under which name results are kept.

@@ -10,15 +10,15 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use clap::Parser;
 use serde::Serialize;
-use tilewright_codegen::{CacheSizes, isas};
-use tilewright_evaluator::{DeviceRunner, DeviceSettings, Pacing};
+use tilewright_codegen::isas;
+use tilewright_evaluator::{DeviceRunner, DeviceSettings, Pacing, device_limits};
 use tilewright_genome::SearchSpace;
 use tilewright_ir::{CacheState, Workload, WorkloadKey, default_schedule};
 use tilewright_journal::{Event, Fidelity, Subject};
 use tilewright_runtime::HostFacts;
 use tilewright_search::{
-    Budget, Campaign, CampaignParts, CampaignSettings, Evolution, EvolutionSettings, Lowering, ProposalOrder,
-    Ranked, Ranker, SinkError, Strategy, bandit, strategy,
+    Budget, Campaign, CampaignParts, CampaignSettings, Lowering, ProposalOrder, Ranked, Ranker, SinkError,
+    strategy,
 };
 use tilewright_simulator::{Chip, chip_for_host, simulate};
 use tilewright_stats::Level;
@@ -34,13 +34,13 @@ struct Arguments {
     /// Seeds of each shape
     #[arg(long, default_value_t = 10)]
     seeds: u64,
-    /// The strategies; the first is the yardstick. `evolution:{"initial":40}` changes a setting
+    /// The strategies; the first is the yardstick
     #[arg(long, num_args = 1.., default_values = ["random", "evolution", "evolution-uniform"])]
     strategies: Vec<String>,
     /// The shapes
     #[arg(long, num_args = 1.., default_values = SHAPES)]
     shapes: Vec<Workload>,
-    /// Rank proposals by the simulator, as `tilewright tune` does
+    /// Rank proposals by the simulator
     #[arg(long)]
     ranked: bool,
     /// Print one JSON object
@@ -135,29 +135,11 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The strategy of that name, or an evolution with other settings.
-fn create(name: &str) -> Result<Box<dyn Strategy>> {
-    let Some((id, settings)) = name.split_once(':') else {
-        return Ok((strategy(name).with_context(|| format!("no strategy {name}"))?.create)());
-    };
-    let arms = match id {
-        "evolution" => "thompson",
-        "evolution-ucb" => "ucb",
-        "evolution-uniform" => "uniform",
-        _ => anyhow::bail!("only an evolution has settings"),
-    };
-    let arms = (bandit(arms).context("no such bandit")?.create)();
-    Ok(Box::new(Evolution::new("evolution", arms, serde_json::from_str::<EvolutionSettings>(settings)?)))
-}
-
 /// One search; the ratio of its winner.
 fn run(workload: &Workload, name: &str, seed: u64, arguments: &Arguments) -> Result<f64> {
     let host = HostFacts::detect();
     let isa = isas().iter().copied().rfind(|isa| isa.available()).context("no instruction set")?;
-    let size = |level: u8| {
-        host.data_caches().find(|cache| cache.level == level).map_or(0, |cache| cache.bytes as u64)
-    };
-    let limits = isa.limits(1, &CacheSizes { l1: size(1), l2: size(2), l3: size(3) });
+    let limits = device_limits(isa, 1, &host);
     let default = default_schedule(workload, &limits);
     let key = WorkloadKey {
         workload: workload.clone(),
@@ -179,7 +161,7 @@ fn run(workload: &Workload, name: &str, seed: u64, arguments: &Arguments) -> Res
         subject: Subject::Workload(key),
         space: SearchSpace::of(workload, &limits)?,
         default,
-        strategy: create(name)?,
+        strategy: (strategy(name).with_context(|| format!("no strategy {name}"))?.create)(),
         ranker,
         prepare: Box::new(Lowering { workload: workload.clone(), limits }),
         fidelity: Fidelity::Measured,

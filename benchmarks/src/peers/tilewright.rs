@@ -1,7 +1,8 @@
 //! Tilewright's own kernels: the registered one of the workload, this processor and the number of threads, or,
 //! where none is registered, the default schedule, and [`Contender::describe_kernel`] says which.
 
-use tilewright_codegen::{Artifact, CacheSizes, Isa, isas};
+use tilewright_codegen::{Artifact, Isa, isas};
+use tilewright_evaluator::device_limits;
 use tilewright_ir::{CacheState, Workload, WorkloadKey, default_schedule, legalise, lower};
 use tilewright_registry::Registry;
 use tilewright_runtime::{HostFacts, Launcher, LoadedKernel, Operands, Pool, dispatch};
@@ -64,13 +65,7 @@ impl Tilewright {
 
     fn default(&self, workload: &Workload) -> Result<(Artifact, String), Unsupported> {
         let unsupported = |error: &dyn std::fmt::Display| Unsupported(error.to_string());
-        let size = |level: u8, otherwise: u64| {
-            let cache = self.host.data_caches().find(|cache| cache.level == level);
-            cache.map_or(otherwise, |cache| cache.bytes as u64)
-        };
-        let l2 = size(2, 512 << 10);
-        let caches = CacheSizes { l1: size(1, 32 << 10), l2, l3: size(3, l2) };
-        let limits = self.isa.limits(self.threads, &caches);
+        let limits = device_limits(self.isa, self.threads, &self.host);
         let schedule = default_schedule(workload, &limits);
         let program = lower(workload, &schedule, &limits).map_err(|error| unsupported(&error))?;
         let program = legalise(&program, &limits).map_err(|error| unsupported(&error))?;
