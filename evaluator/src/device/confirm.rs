@@ -26,8 +26,9 @@ const PAIRS: std::ops::RangeInclusive<u32> = 12..=60;
 const PAIRS_NS: f64 = 5e9;
 /// Least length of a sample, ns.
 const SAMPLE_NS: f64 = 2e5;
-/// Most pairs of one request: long enough together that the coordinator's clock would show hidden time.
-const REQUEST_PAIRS: u32 = 16;
+/// Pairs of one request: long enough together that the coordinator's clock would show hidden time, and that the
+/// launches which warm up again after a ceiling was measured are few.
+const REQUEST_PAIRS: std::ops::RangeInclusive<u32> = 4..=16;
 /// Time of the pairs between two measurements of the ceiling, ns.
 const CEILING_EVERY_NS: f64 = 3e8;
 /// Most launches that are timed one by one, and the time they may take, ns.
@@ -64,7 +65,7 @@ impl DeviceRunner {
         // What disturbs the machine lowers the kernels' medians and the ceiling's alike, so that their ratio
         // stands; the highest of all would meet the kernels' medians on a busy machine only.
         let measured = StandCeiling {
-            fma_gflops: median(&arithmetic).unwrap_or(self.seen_gflops),
+            fma_gflops: median(&arithmetic).unwrap_or(self.fma_gflops),
             read_gbps: median(&reading).unwrap_or(0.0),
         };
         self.fma_gflops = arithmetic.into_iter().fold(self.fma_gflops, f64::max);
@@ -117,7 +118,9 @@ fn pairs(stand: &mut TestStand, times: [f64; 2], rng: &mut ChaCha8Rng) -> Result
     let sample_ns = |side: usize| times[side] * f64::from(launches[side]);
     let pair_ns = sample_ns(0) + sample_ns(1);
     let mut left = (PAIRS_NS / pair_ns).clamp(f64::from(*PAIRS.start()), f64::from(*PAIRS.end())) as u32;
-    let each = (CEILING_EVERY_NS / pair_ns).clamp(1.0, f64::from(REQUEST_PAIRS)) as u32;
+    let each = (CEILING_EVERY_NS / pair_ns)
+        .clamp(f64::from(*REQUEST_PAIRS.start()), f64::from(*REQUEST_PAIRS.end()));
+    let each = each as u32;
     let mut samples = Samples::default();
     let mut ceilings = vec![stand.ceiling()?];
     while left > 0 {

@@ -34,8 +34,6 @@ pub struct DeviceRunner {
     host: HostFacts,
     /// Highest multiply-add rate seen, GFLOP/s.
     fma_gflops: f64,
-    /// Highest rate measured by this runner itself, GFLOP/s.
-    seen_gflops: f64,
     incumbent: Option<Known>,
     passed: Vec<Known>,
     statistics: DeviceStatistics,
@@ -72,7 +70,6 @@ impl DeviceRunner {
             key,
             host: HostFacts::detect(),
             fma_gflops: 0.0,
-            seen_gflops: 0.0,
             settings,
             incumbent: None,
             passed: Vec::new(),
@@ -142,7 +139,6 @@ impl DeviceRunner {
 
     fn raise_ceiling(&mut self) -> Result<StandCeiling, EvalError> {
         let measured = self.stand.ceiling()?;
-        self.seen_gflops = self.seen_gflops.max(measured.fma_gflops);
         self.fma_gflops = self.fma_gflops.max(measured.fma_gflops);
         Ok(measured)
     }
