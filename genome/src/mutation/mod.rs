@@ -55,18 +55,30 @@ pub(crate) fn keep(space: &SearchSpace, genome: &Genome) -> Option<Vec<Wish>> {
     Some(meanings.into_iter().map(|meaning| meaning.map_or(Wish::Free, Wish::Near)).collect())
 }
 
-/// The genome with one gene set, the others following.
-fn with(space: &SearchSpace, genome: &Genome, gene: usize, index: u16, rng: &mut dyn Rng) -> Option<Genome> {
+/// The genome with one gene set, the others as near as possible to what they mean; `None` at a dead end, or when
+/// that is the genome itself.
+pub fn with(
+    space: &SearchSpace,
+    genome: &Genome,
+    gene: usize,
+    index: u16,
+    rng: &mut dyn Rng,
+) -> Option<Genome> {
     let mut wishes = keep(space, genome)?;
     wishes[gene] = Wish::Exactly(index);
     space.complete(&wishes, rng).filter(|changed| changed != genome)
 }
 
-/// Positions in a random order (Fisher and Yates).
-fn shuffled(mut positions: Vec<usize>, rng: &mut dyn Rng) -> Vec<usize> {
-    for last in (1..positions.len()).rev() {
-        positions.swap(last, rng.random_range(0..=last));
+/// Puts items into a random order (Fisher and Yates); its draws stay the same whatever the version of `rand`.
+pub fn shuffle<T>(items: &mut [T], rng: &mut dyn Rng) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, rng.random_range(0..=last));
     }
+}
+
+/// Positions in a random order.
+fn shuffled(mut positions: Vec<usize>, rng: &mut dyn Rng) -> Vec<usize> {
+    shuffle(&mut positions, rng);
     positions
 }
 

@@ -82,11 +82,7 @@ impl CostModel for BoostedTrees {
 
     fn predict(&self, features: &Table) -> Option<Vec<Prediction>> {
         let fitted = self.fitted.as_ref()?;
-        let columns: Vec<Option<&[f32]>> = features
-            .find(&fitted.names)
-            .into_iter()
-            .map(|column| column.map(|column| features.column(column)))
-            .collect();
+        let columns = features.find(&fitted.names);
         let rows = features.rows();
         let (mut sums, mut squares) = (vec![0.0_f32; rows], vec![0.0_f32; rows]);
         let mut outputs = vec![0.0_f32; rows];

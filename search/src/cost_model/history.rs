@@ -68,8 +68,7 @@ impl History {
                 self.groups.push(subject);
                 self.groups.len() - 1
             });
-            let features =
-                columns.iter().map(|column| column.map_or(f32::NAN, |column| features.column(column)[row]));
+            let features = columns.iter().map(|column| column.map_or(f32::NAN, |column| column[row]));
             let score = score.map(|score| score as f32);
             self.rows.push(Row { features: features.collect(), group, score });
             self.taken += 1;

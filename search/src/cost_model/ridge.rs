@@ -67,11 +67,7 @@ impl CostModel for Ridge {
 
     fn predict(&self, features: &Table) -> Option<Vec<Prediction>> {
         let fitted = self.fitted.as_ref()?;
-        let columns: Vec<Option<&[f32]>> = features
-            .find(&fitted.names)
-            .into_iter()
-            .map(|column| column.map(|column| features.column(column)))
-            .collect();
+        let columns = features.find(&fitted.names);
         let mut predictions = Vec::with_capacity(features.rows());
         for first in (0..features.rows()).step_by(BLOCK) {
             fitted.block(&columns, first, BLOCK.min(features.rows() - first), &mut predictions);

@@ -64,12 +64,13 @@ impl Table {
         self
     }
 
-    /// For each name, its column here; `None` where there is none.
-    pub(super) fn find(&self, names: &[String]) -> Vec<Option<usize>> {
+    /// For each name, the values of that feature; `None` where there is none.
+    pub(super) fn find(&self, names: &[String]) -> Vec<Option<&[f32]>> {
         if *self.names == *names {
-            return (0..names.len()).map(Some).collect();
+            return (0..names.len()).map(|column| Some(self.column(column))).collect();
         }
-        names.iter().map(|name| self.names.iter().position(|other| other == name)).collect()
+        let place = |name: &String| self.names.iter().position(|other| other == name);
+        names.iter().map(|name| place(name).map(|column| self.column(column))).collect()
     }
 
     /// Sets a column to the sum of two before it.

@@ -4,6 +4,7 @@
 
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
+use tilewright_genome::mutation::shuffle;
 
 use super::Proposal;
 use super::memory::Observation;
@@ -44,13 +45,6 @@ fn latin_hypercube(dimensions: usize, points: usize, rng: &mut dyn Rng) -> Vec<V
         }
     }
     positions
-}
-
-/// A random order (Fisher & Yates).
-pub(super) fn shuffle<T>(items: &mut [T], rng: &mut dyn Rng) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, rng.random_range(0..=last));
-    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,9 @@
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};
-use tilewright_genome::mutation::Jump;
-use tilewright_genome::{Genome, Mutation, SearchSpace, Wish};
+use tilewright_genome::mutation::{Jump, shuffle, with};
+use tilewright_genome::{Genome, Mutation, SearchSpace};
 
-use super::latin_hypercube::shuffle;
 use super::searcher::Context;
 
 /// Values of one gene that count as neighbours: the nearest, and of a longer list a random rest.
@@ -64,25 +63,6 @@ impl Neighbours {
 fn nearest_on_both_sides(open: &[u16], here: u16, reach: usize) -> Vec<u16> {
     let above = open.partition_point(|&index| index < here);
     open[above.saturating_sub(reach)..(above + reach).min(open.len())].to_vec()
-}
-
-/// The genome with one gene set, the others as near as possible to what they mean; `None` at a dead end, or
-/// when that is the genome itself.
-pub(super) fn with(
-    space: &SearchSpace,
-    genome: &Genome,
-    gene: usize,
-    index: u16,
-    rng: &mut dyn Rng,
-) -> Option<Genome> {
-    let mut wishes: Vec<Wish> = space
-        .meanings(genome)
-        .ok()?
-        .into_iter()
-        .map(|meaning| meaning.map_or(Wish::Free, Wish::Near))
-        .collect();
-    wishes[gene] = Wish::Exactly(index);
-    space.complete(&wishes, rng).filter(|changed| changed != genome)
 }
 
 /// The genome itself where it is new, else one a few random changes away from it.

@@ -47,7 +47,6 @@ pub(super) const WITHOUT_BANDIT: StrategyEntry = StrategyEntry {
 
 /// Numbers that shape the search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
 pub struct EvolutionSettings {
     /// Members of the population.
     pub capacity: usize,
