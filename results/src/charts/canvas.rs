@@ -1,6 +1,7 @@
 //! What all charts share: size, colours, title and legend, axes.
 
 use plotters::backend::SVGBackend;
+use plotters::chart::MeshStyle;
 use plotters::coord::Shift;
 use plotters::drawing::DrawingAreaErrorKind;
 use plotters::prelude::*;
@@ -49,6 +50,20 @@ pub(crate) enum Mark {
     Dashed(RGBColor),
     Dot(RGBColor),
     Band(RGBColor),
+}
+
+/// Gives grid and axes their lines, colours and sizes of text.
+pub(crate) fn style<'b, X, Y, DB>(mesh: &mut MeshStyle<'_, 'b, X, Y, DB>)
+where
+    X: Ranged,
+    Y: Ranged,
+    DB: DrawingBackend + 'b,
+{
+    mesh.bold_line_style(GRID.stroke_width(px(1) as u32))
+        .light_line_style(TRANSPARENT)
+        .axis_style(FAINT)
+        .label_style(text(11, MUTED))
+        .axis_desc_style(text(12, INK));
 }
 
 /// Pixels of the drawing for pixels as shown.

@@ -1,6 +1,6 @@
 use plotters::prelude::*;
 
-use super::canvas::{CEILING, FAINT, GRID, INK, MUTED, Mark, WINNER, chart, px, round_up, text, thin};
+use super::canvas::{CEILING, FAINT, INK, MUTED, Mark, WINNER, chart, px, round_up, style, text, thin};
 use crate::format::{number, tick};
 use crate::{Axis, Bound, Convergence, ReportError};
 
@@ -35,14 +35,9 @@ pub(crate) fn draw(course: &Convergence, axis: Axis, bound: &Bound) -> Result<St
                 .right_y_label_area_size(px(52))
                 .build_cartesian_2d($range, 0.0..top)?
                 .set_secondary_coord($range, 0.0..percent);
-            chart
-                .configure_mesh()
-                .disable_x_mesh()
-                .bold_line_style(GRID.stroke_width(px(1) as u32))
-                .light_line_style(TRANSPARENT)
-                .axis_style(FAINT)
-                .label_style(text(11, MUTED))
-                .axis_desc_style(text(12, INK))
+            let mut mesh = chart.configure_mesh();
+            style(&mut mesh);
+            mesh.disable_x_mesh()
                 .x_desc(unit)
                 .y_desc("GFLOP/s")
                 .x_labels(8)

@@ -2,7 +2,7 @@ use plotters::prelude::*;
 use tilewright_journal::{Confirmation, Measurement};
 use tilewright_stats::{Evidence, log_ratios, samples};
 
-use super::canvas::{DEFAULT, FAINT, GOOD, GRID, INK, MUTED, Mark, WINNER, chart, px, text, thin};
+use super::canvas::{DEFAULT, FAINT, GOOD, INK, MUTED, Mark, WINNER, chart, px, style, thin};
 use crate::ReportError;
 use crate::format::{tick, time, time_unit};
 
@@ -36,14 +36,9 @@ pub(crate) fn times(confirmation: &Confirmation) -> Option<Result<String, Report
             .x_label_area_size(px(42))
             .y_label_area_size(px(62))
             .build_cartesian_2d(0.0..end, range.clone())?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .bold_line_style(GRID.stroke_width(px(1) as u32))
-            .light_line_style(TRANSPARENT)
-            .axis_style(FAINT)
-            .label_style(text(11, MUTED))
-            .axis_desc_style(text(12, INK))
+        let mut mesh = chart.configure_mesh();
+        style(&mut mesh);
+        mesh.disable_x_mesh()
             .x_desc("pair")
             .y_desc(format!("time of a launch, {unit_name}"))
             .y_labels(6)
@@ -103,14 +98,9 @@ pub(crate) fn ratios(confirmation: &Confirmation) -> Option<Result<String, Repor
             .x_label_area_size(px(42))
             .y_label_area_size(px(62))
             .build_cartesian_2d(0.0..end, low..high)?;
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .bold_line_style(GRID.stroke_width(px(1) as u32))
-            .light_line_style(TRANSPARENT)
-            .axis_style(FAINT)
-            .label_style(text(11, MUTED))
-            .axis_desc_style(text(12, INK))
+        let mut mesh = chart.configure_mesh();
+        style(&mut mesh);
+        mesh.disable_x_mesh()
             .x_desc("pair")
             .y_desc("ratio of times")
             .y_labels(5)

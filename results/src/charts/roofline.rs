@@ -1,7 +1,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::canvas::{CEILING, DEFAULT, FAINT, GRID, INK, MUTED, Mark, PAPER, WINNER, chart, px, text, thin};
+use super::canvas::{CEILING, DEFAULT, FAINT, INK, MUTED, Mark, PAPER, WINNER, chart, px, style, text, thin};
 use crate::format::{number, tick};
 use crate::roofline::COMPUTE;
 use crate::{Bound, Campaign, ReportError, Summary};
@@ -41,14 +41,9 @@ pub(crate) fn draw(campaign: &Campaign, bound: &Bound) -> Result<String, ReportE
             .x_label_area_size(px(42))
             .y_label_area_size(px(62))
             .build_cartesian_2d((left..right).log_scale(), (bottom..top).log_scale())?;
-        chart
-            .configure_mesh()
-            .bold_line_style(GRID.stroke_width(px(1) as u32))
-            .light_line_style(TRANSPARENT)
-            .axis_style(FAINT)
-            .label_style(text(11, MUTED))
-            .axis_desc_style(text(12, INK))
-            .x_desc("operations for each compulsory byte (logarithmic)")
+        let mut mesh = chart.configure_mesh();
+        style(&mut mesh);
+        mesh.x_desc("operations for each compulsory byte (logarithmic)")
             .y_desc("GFLOP/s (logarithmic)")
             .x_label_formatter(&|value| tick(*value))
             .y_label_formatter(&|value| tick(*value))

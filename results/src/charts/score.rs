@@ -2,7 +2,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 use super::canvas::{
-    BAD, CEILING, DEFAULT, FAINT, GOOD, GRID, INK, MUTED, Mark, PAPER, WINNER, anchored, chart, px, text,
+    BAD, CEILING, DEFAULT, FAINT, GOOD, INK, MUTED, Mark, PAPER, WINNER, anchored, chart, px, style,
 };
 use crate::ReportError;
 use crate::format::tick;
@@ -83,14 +83,9 @@ impl ScoreCourse {
                 .x_label_area_size(px(42))
                 .y_label_area_size(px(56))
                 .build_cartesian_2d(start..end, bottom..1.02)?;
-            chart
-                .configure_mesh()
-                .disable_x_mesh()
-                .bold_line_style(GRID.stroke_width(px(1) as u32))
-                .light_line_style(TRANSPARENT)
-                .axis_style(FAINT)
-                .label_style(text(11, MUTED))
-                .axis_desc_style(text(12, INK))
+            let mut mesh = chart.configure_mesh();
+            style(&mut mesh);
+            mesh.disable_x_mesh()
                 .x_desc("recorded cost, s")
                 .y_desc("0 random search, 1 optimum")
                 .x_labels(8)
