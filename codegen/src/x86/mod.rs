@@ -18,7 +18,6 @@ mod encoder;
 mod encoder_tests;
 mod entry;
 mod exponential;
-
 mod form;
 mod frame;
 mod guard;
