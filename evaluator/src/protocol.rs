@@ -54,8 +54,8 @@ pub(crate) enum Request {
     Time(TimePlan),
     /// Times launches of one slot one by one.
     Latency { slot: Slot, launches: u32, cold: bool },
-    /// Measures the multiply-add ceiling, and the read bandwidth of this many bytes.
-    Ceiling { footprint_bytes: u64 },
+    /// Measures the multiply-add ceiling for at least this long, and the read bandwidth of this many bytes.
+    Ceiling { footprint_bytes: u64, sample_ns: u64 },
     /// Does nothing.
     Ping,
 }
@@ -131,7 +131,9 @@ pub(crate) fn send_requests(stream: &mut impl Write, requests: &[Request]) -> io
             Request::Latency { slot, launches, cold } => {
                 (3, [slot as u64, launches.into(), cold.into(), 0, 0, 0, 0])
             }
-            Request::Ceiling { footprint_bytes } => (4, [footprint_bytes, 0, 0, 0, 0, 0, 0]),
+            Request::Ceiling { footprint_bytes, sample_ns } => {
+                (4, [footprint_bytes, sample_ns, 0, 0, 0, 0, 0])
+            }
             Request::Ping => (5, [0; 7]),
         };
         let last = u64::from(at + 1 == requests.len());
@@ -163,7 +165,7 @@ pub(crate) fn receive_request(stream: &mut impl Read) -> io::Result<(Request, bo
             cold: f >> 8 != 0,
         }),
         3 => Request::Latency { slot: slot(a), launches: b as u32, cold: c != 0 },
-        4 => Request::Ceiling { footprint_bytes: a },
+        4 => Request::Ceiling { footprint_bytes: a, sample_ns: b },
         5 => Request::Ping,
         _ => return Err(malformed()),
     };
@@ -223,7 +225,7 @@ mod tests {
             Request::Verify { slot: Slot::Incumbent, set: 2, repeats: 5, repeat_below_ns: 6 },
             Request::Time(plan),
             Request::Latency { slot: Slot::Candidate, launches: 1000, cold: false },
-            Request::Ceiling { footprint_bytes: 1 << 40 },
+            Request::Ceiling { footprint_bytes: 1 << 40, sample_ns: 1 << 30 },
             Request::Ping,
         ];
         let mut wire = Vec::new();

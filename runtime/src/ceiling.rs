@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 pub use micro::VectorIsa;
 pub(crate) use micro::{READ_GRANULE, read_loop, read_operands};
-pub(crate) use probe::Probe;
+pub(crate) use probe::{Probe, Rate};
 
 use crate::{BufferSpec, CacheFacts, GuardedBuffer, HostFacts, Launcher, Placement, Pool, RuntimeError};
 
 /// Least bytes that count as a read from memory.
 const MEMORY_FOOTPRINT: usize = 256 << 20;
 
-/// Nanoseconds of [`CeilingMeter::quick_fma`].
+/// Least nanoseconds of [`CeilingMeter::fma`], all vector widths together.
 const QUICK_NS: f64 = 5e6;
 
 /// How much effort goes into measuring ceilings.
@@ -97,7 +97,7 @@ impl Ceilings {
 #[derive(Debug)]
 pub struct CeilingMeter<'pool> {
     launcher: Launcher<'pool>,
-    /// Multiply-adds by vector width and number of workers, ready for [`CeilingMeter::quick_fma`].
+    /// Multiply-adds by vector width and number of workers, ready for [`CeilingMeter::fma`].
     quick: Vec<(usize, Probe)>,
 }
 
@@ -107,13 +107,15 @@ impl<'pool> CeilingMeter<'pool> {
         Self { launcher: Launcher::new(pool), quick: Vec::new() }
     }
 
-    /// Measures the multiply-add rate of this many workers in about 5 ms (the first call for a number of
-    /// workers also calibrates), GFLOP/s; `None` on a processor without multiply-add. To be interleaved with
-    /// measurements of kernels, since ceilings move with the machine's other load.
+    /// Measures the multiply-add rate of this many workers over at least 5 ms and at least this long (the first
+    /// call for a number of workers also calibrates), GFLOP/s; `None` on a processor without multiply-add. To
+    /// be interleaved with measurements of kernels, since ceilings move with the machine's other load, and as
+    /// long as a sample of theirs: disturbances that come now and then miss most short measurements, but are
+    /// in every long one.
     ///
     /// # Errors
     /// When the pool has fewer workers.
-    pub fn quick_fma(&mut self, threads: usize) -> Result<Option<f64>, RuntimeError> {
+    pub fn fma(&mut self, threads: usize, at_least_ns: f64) -> Result<Option<f64>, RuntimeError> {
         if self.quick.iter().all(|(workers, _)| *workers != threads) {
             let widths = fma_widths();
             for &isa in &widths {
@@ -122,13 +124,20 @@ impl<'pool> CeilingMeter<'pool> {
                 self.quick.push((threads, probe));
             }
         }
-        let probes = self.quick.iter().filter(|(workers, _)| *workers == threads);
-        let rates = probes.map(|(_, probe)| probe.rate(&self.launcher)).collect::<Result<Vec<_>, _>>()?;
-        Ok(rates.into_iter().max_by(f64::total_cmp))
+        let probes = || self.quick.iter().filter(|(workers, _)| *workers == threads).map(|(_, probe)| probe);
+        let mut rates = vec![Rate::default(); probes().count()];
+        loop {
+            for (rate, probe) in rates.iter_mut().zip(probes()) {
+                *rate += probe.rate(&self.launcher)?;
+            }
+            if rates.iter().all(|rate| rate.nanoseconds >= at_least_ns) {
+                return Ok(rates.into_iter().map(Rate::per_nanosecond).max_by(f64::total_cmp));
+            }
+        }
     }
 
     /// Measures the read rate of this many workers that together read this many bytes again and again,
-    /// GB/s: the best of three batches of about 10 ms. The footprint is rounded up to whole steps of the
+    /// GB/s: the median of three batches of about 10 ms. The footprint is rounded up to whole steps of the
     /// loop (1 KiB for each worker).
     ///
     /// # Errors
@@ -139,8 +148,12 @@ impl<'pool> CeilingMeter<'pool> {
         // SAFETY: the memory has that size and outlives the probe.
         let mut probe = unsafe { Probe::read(VectorIsa::widest(), &memory, share, threads) }?;
         probe.calibrate(&self.launcher, 10e6)?;
-        let rates = (0..3).map(|_| probe.rate(&self.launcher)).collect::<Result<Vec<_>, _>>()?;
-        Ok(rates.into_iter().fold(0.0, f64::max))
+        let mut rates = [0.0; 3];
+        for rate in &mut rates {
+            *rate = probe.rate(&self.launcher)?.per_nanosecond();
+        }
+        rates.sort_by(f64::total_cmp);
+        Ok(rates[1])
     }
 
     /// Measures all ceilings on one worker and on all of the pool: each figure is the best of several
@@ -186,10 +199,10 @@ impl<'pool> CeilingMeter<'pool> {
         }
         for _ in 0..effort.rounds {
             for (rate, probe) in ceilings.fma.iter_mut().zip(&fma) {
-                rate.batches.push(probe.rate(&self.launcher)?);
+                rate.batches.push(probe.rate(&self.launcher)?.per_nanosecond());
             }
             for (read, probe) in ceilings.bandwidth.iter_mut().zip(&reads) {
-                read.batches.push(probe.rate(&self.launcher)?);
+                read.batches.push(probe.rate(&self.launcher)?.per_nanosecond());
             }
         }
         let best = |batches: &[f64]| batches.iter().copied().fold(0.0, f64::max);

@@ -70,7 +70,7 @@ fn measures_every_level_on_one_worker_and_on_all() {
     assert_eq!(ceilings.fma.len(), 2 * fma_widths().len());
     for threads in [1, 2] {
         assert_eq!(ceilings.fma_gflops(threads).is_some(), !fma_widths().is_empty());
-        let quick = meter.quick_fma(threads).unwrap();
+        let quick = meter.fma(threads, 1e5).unwrap();
         assert_eq!(quick.is_some(), !fma_widths().is_empty());
         for level in levels(&host) {
             assert!(ceilings.read_gbps(level, threads).unwrap() > 0.0);
@@ -79,7 +79,7 @@ fn measures_every_level_on_one_worker_and_on_all() {
     assert!(ceilings.bandwidth.iter().all(|read| read.batches.len() == 2));
     assert!(meter.read_bandwidth(1, 2).unwrap() > 0.0);
     assert!(
-        matches!(meter.quick_fma(3), Err(RuntimeError::Workers { asked: 3, available: 2 }))
+        matches!(meter.fma(3, 0.0), Err(RuntimeError::Workers { asked: 3, available: 2 }))
             || fma_widths().is_empty()
     );
 }

@@ -64,11 +64,12 @@ impl DeviceRunner {
         let (arithmetic, reading) = (figure(|at| at.fma_gflops), figure(|at| at.read_gbps));
         // What disturbs the machine lowers the kernels' medians and the ceiling's alike, so that their ratio
         // stands; the highest of all would meet the kernels' medians on a busy machine only.
+        self.fma_gflops = figure(|at| at.undisturbed_fma_gflops).into_iter().fold(self.fma_gflops, f64::max);
         let measured = StandCeiling {
             fma_gflops: median(&arithmetic).unwrap_or(self.fma_gflops),
+            undisturbed_fma_gflops: self.fma_gflops,
             read_gbps: median(&reading).unwrap_or(0.0),
         };
-        self.fma_gflops = arithmetic.into_iter().fold(self.fma_gflops, f64::max);
         let winner_median = median(&samples.candidate).unwrap_or(0.0);
         self.plausible(winner_median)?;
         let side = |task: &Task, code: &Compiled, seen: &Examined, times: &[f64], launches, p99_ns| {
@@ -122,7 +123,8 @@ fn pairs(stand: &mut TestStand, times: [f64; 2], rng: &mut ChaCha8Rng) -> Result
         .clamp(f64::from(*REQUEST_PAIRS.start()), f64::from(*REQUEST_PAIRS.end()));
     let each = each as u32;
     let mut samples = Samples::default();
-    let mut ceilings = vec![stand.ceiling()?];
+    let longest_ns = sample_ns(0).max(sample_ns(1));
+    let mut ceilings = vec![stand.ceiling(longest_ns)?];
     while left > 0 {
         let pairs = left.min(each);
         let plan = TimePlan {
@@ -138,7 +140,7 @@ fn pairs(stand: &mut TestStand, times: [f64; 2], rng: &mut ChaCha8Rng) -> Result
         let batch = honest(stand, &plan, limit)?;
         samples.incumbent.extend(batch.incumbent);
         samples.candidate.extend(batch.candidate);
-        ceilings.push(stand.ceiling()?);
+        ceilings.push(stand.ceiling(longest_ns)?);
         left -= pairs;
     }
     Ok(Paired { samples, launches, ceilings })
@@ -191,7 +193,7 @@ pub(super) fn ceilings(
     computation: &Computation,
     host: &HostFacts,
     threads: u32,
-    StandCeiling { fma_gflops: gflops, read_gbps: gbps }: StandCeiling,
+    StandCeiling { fma_gflops: gflops, read_gbps: gbps, .. }: StandCeiling,
 ) -> Ceilings {
     let bytes = computation.compulsory_bytes();
     let capacity = |cache: &tilewright_runtime::CacheFacts| {

@@ -63,9 +63,11 @@ impl Samples {
 /// What the device can do at most, with as many threads as the stand has.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StandCeiling {
-    /// Multiply-adds, GFLOP/s: measured on all threads at once, or on one and multiplied, whichever is more,
-    /// since a busy machine lets threads wait for each other.
+    /// Multiply-adds of all threads at once, GFLOP/s.
     pub fma_gflops: f64,
+    /// Multiply-adds of one thread, times the number of threads, GFLOP/s: more than that of all at once where a
+    /// busy machine lets threads wait for each other.
+    pub undisturbed_fma_gflops: f64,
     /// Reading as many bytes as the workload moves again and again, GB/s.
     pub read_gbps: f64,
 }
@@ -220,14 +222,18 @@ impl TestStand {
         Ok((0..launches as usize).map(|at| self.area.sample(at)).collect())
     }
 
-    /// Measures what the device can do at most, in some 50 ms.
+    /// Measures what the device can do at most, in some 50 ms and for at least as long as a sample of a kernel:
+    /// what disturbs a long sample for certain would miss most short ones.
     ///
     /// # Errors
     /// When the worker cannot measure.
-    pub fn ceiling(&mut self) -> Result<StandCeiling, EvalError> {
+    pub fn ceiling(&mut self, sample_ns: f64) -> Result<StandCeiling, EvalError> {
         let footprint_bytes = self.computation.compulsory_bytes();
-        let replies = self.ask(&[Request::Ceiling { footprint_bytes }], START_LIMIT)?.replies;
+        let request = Request::Ceiling { footprint_bytes, sample_ns: sample_ns as u64 };
+        let limit = START_LIMIT + Duration::from_nanos((20.0 * sample_ns) as u64);
+        let replies = self.ask(&[request], limit)?.replies;
         let [all, one, read_gbps] = replies.first().map_or([0.0; 3], |reply| reply.values);
-        Ok(StandCeiling { fma_gflops: all.max(one * f64::from(self.threads)), read_gbps })
+        let undisturbed_fma_gflops = all.max(one * f64::from(self.threads));
+        Ok(StandCeiling { fma_gflops: all, undisturbed_fma_gflops, read_gbps })
     }
 }

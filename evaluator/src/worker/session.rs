@@ -74,7 +74,7 @@ impl Session {
             }
             Request::Time(plan) => self.time(&plan),
             Request::Latency { slot, launches, cold } => self.latency(slot, launches, cold),
-            Request::Ceiling { footprint_bytes } => self.ceiling(footprint_bytes),
+            Request::Ceiling { footprint_bytes, sample_ns } => self.ceiling(footprint_bytes, sample_ns),
             Request::Ping => Ok(Reply::default()),
         };
         self.area.set_running(0);
@@ -226,10 +226,10 @@ impl Session {
         Ok(reply)
     }
 
-    fn ceiling(&mut self, footprint_bytes: u64) -> Result<Reply, Refused> {
+    fn ceiling(&mut self, footprint_bytes: u64, sample_ns: u64) -> Result<Reply, Refused> {
         let start = self.clock.nanoseconds();
-        let gflops = self.meter.quick_fma(self.threads)?.unwrap_or(0.0);
-        let alone = self.meter.quick_fma(1)?.unwrap_or(0.0);
+        let gflops = self.meter.fma(self.threads, sample_ns as f64)?.unwrap_or(0.0);
+        let alone = self.meter.fma(1, 0.0)?.unwrap_or(0.0);
         let gbps = match footprint_bytes {
             0 => 0.0,
             bytes => self.meter.read_bandwidth(bytes as usize, self.threads)?,

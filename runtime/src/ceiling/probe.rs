@@ -1,5 +1,7 @@
 //! A little kernel with a known amount of work, repeated as long as a measurement should last.
 
+use std::ops::AddAssign;
+
 use super::micro::{VectorIsa, fma_loop, read_loop, read_operands};
 use crate::{GuardedBuffer, Launcher, LoadedKernel, Operands, RuntimeError};
 
@@ -78,9 +80,31 @@ impl Probe {
         }
     }
 
-    /// Work per nanosecond in one launch: GFLOP/s, or GB/s.
-    pub(crate) fn rate(&self, launcher: &Launcher<'_>) -> Result<f64, RuntimeError> {
-        let took = self.time(launcher)?.max(1) as f64;
-        Ok(self.work * self.repetitions() / took)
+    /// Work and time of one launch.
+    pub(crate) fn rate(&self, launcher: &Launcher<'_>) -> Result<Rate, RuntimeError> {
+        let nanoseconds = self.time(launcher)?.max(1) as f64;
+        Ok(Rate { work: self.work * self.repetitions(), nanoseconds })
+    }
+}
+
+/// Work that was done, and how long it took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Rate {
+    /// Floating-point operations or bytes.
+    pub(crate) work: f64,
+    pub(crate) nanoseconds: f64,
+}
+
+impl Rate {
+    /// GFLOP/s, or GB/s.
+    pub(crate) fn per_nanosecond(self) -> f64 {
+        self.work / self.nanoseconds
+    }
+}
+
+impl AddAssign for Rate {
+    fn add_assign(&mut self, other: Self) {
+        self.work += other.work;
+        self.nanoseconds += other.nanoseconds;
     }
 }

@@ -14,6 +14,12 @@ pub(super) const L2_BYTES: u64 = 512 << 10;
 /// Reduction steps of the longest tile.
 const LONGEST_STEPS: u64 = 1024;
 
+/// Vectors of the widest register tile.
+const WIDE_VECTORS: u64 = 4;
+
+/// Rows of it: eight multiply-adds at least are under way at once, and eight ways has the L1 of all usual cores.
+const LATENCY_ROWS: std::ops::RangeInclusive<u64> = 3..=8;
+
 /// A good schedule without search.
 pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Schedule {
     let extents = [M, N, K].map(|axis| contraction.axes[axis].extent);
@@ -24,13 +30,13 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
     let along_reduction =
         left.stride_of(K) == 1 && right.stride_of(K) == 1 && (m.min(n) < lanes.min(16)) && k >= lanes;
     let schedule = Schedule::default();
-    let (schedule, [rows, columns, _]) = if along_reduction {
+    let (schedule, [mut rows, mut columns]) = if along_reduction {
         let [rows, columns] = reduction_tile(m, n, lanes, limits);
         let schedule = schedule.with_name("vector", "k").with_number("register.k", lanes);
-        (schedule, [rows, columns, lanes])
+        (schedule, [rows, columns])
     } else {
         let [rows, columns] = columns_tile(m, n, lanes, limits);
-        (schedule, [rows, columns, 1])
+        (schedule, [rows, columns])
     };
     let mut schedule =
         schedule.with_number("register.m", rows).with_number("register.n", columns).with_number("unroll", 4);
@@ -40,8 +46,16 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
         if pack_right {
             schedule = schedule.with_name("pack.b", "tile");
         }
-        if pack_right && n > 4 * columns && m > rows && left.stride_of(K) != 0 {
-            schedule = schedule.with_name("pack.a", "tile");
+        let reused = pack_right && n > 4 * columns && m > rows && left.stride_of(K) != 0;
+        match wide_tile([m, n], lanes, limits).filter(|_| reused && left.stride_of(K) == 1) {
+            // Rows of the left factor are contiguous, and few: they are read where they lie.
+            Some(wide) => {
+                [rows, columns] = wide;
+                schedule = schedule.with_number("register.m", rows).with_number("register.n", columns);
+                schedule = schedule.with_number("prefetch.c", 1);
+            }
+            None if reused => schedule = schedule.with_name("pack.a", "tile"),
+            None => {}
         }
         // Long reductions pass few times over the output; the panel of the right factor then comes from L2,
         // which keeps pace since every element of it is used for a whole column of the register tile.
@@ -105,6 +119,15 @@ fn columns_tile(m: u64, n: u64, lanes: u64, limits: &Limits) -> [u64; 2] {
         }
     }
     best.0
+}
+
+/// A register tile of four vectors, where registers suffice for enough rows to cover the multiply-adds' latency.
+///
+/// Its rows are fewer than the ways of L1, so that rows at a power of two of bytes from each other, which share
+/// their sets, stay there until their cache line is used up. That makes copying the left factor superfluous.
+fn wide_tile([m, n]: [u64; 2], lanes: u64, limits: &Limits) -> Option<[u64; 2]> {
+    let rows = most_rows(m, WIDE_VECTORS, lanes, limits).filter(|rows| LATENCY_ROWS.contains(rows))?;
+    (n >= WIDE_VECTORS * lanes).then_some([rows, WIDE_VECTORS * lanes])
 }
 
 /// The most rows, shared out evenly, of a register tile of so many vectors; `None` where not even one fits.
