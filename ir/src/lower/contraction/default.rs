@@ -20,6 +20,10 @@ const WIDE_VECTORS: u64 = 4;
 /// Rows of it: eight multiply-adds at least are under way at once, and eight ways has the L1 of all usual cores.
 const LATENCY_ROWS: std::ops::RangeInclusive<u64> = 3..=8;
 
+/// With at most so many rows, a right factor that is stored along the reduction is read as it lies: turning it
+/// around for lanes across columns costs more than sums across lanes do.
+const FEW_ROWS: u64 = 256;
+
 /// A good schedule without search.
 pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Schedule {
     let extents = [M, N, K].map(|axis| contraction.axes[axis].extent);
@@ -27,8 +31,9 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
     let bytes = contraction.accumulator.block().bytes;
     let lanes = limits.lanes(bytes);
     let (left, right) = (&contraction.operands[contraction.left], &contraction.operands[contraction.right]);
-    let along_reduction =
-        left.stride_of(K) == 1 && right.stride_of(K) == 1 && (m.min(n) < lanes.min(16)) && k >= lanes;
+    let contiguous = left.stride_of(K) == 1 && right.stride_of(K) == 1;
+    let few_passes = m.min(n) < lanes.min(16) || m <= FEW_ROWS;
+    let along_reduction = contiguous && few_passes && k >= lanes;
     let schedule = Schedule::default();
     let (schedule, [mut rows, mut columns]) = if along_reduction {
         let [rows, columns] = reduction_tile(m, n, lanes, limits);
@@ -72,7 +77,8 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
     with_threads(schedule, extents, [rows, columns], limits)
 }
 
-/// Shares the longer of the two output axes.
+/// Shares the output's rows where there are enough, else its columns: columns first where the right factor is read
+/// in place and is the larger one, so that each thread reads a part of it.
 fn with_threads(
     mut schedule: Schedule,
     [m, n, k]: [u64; 3],
@@ -85,7 +91,8 @@ fn with_threads(
         return schedule;
     }
     let (row_tiles, column_tiles) = (m.div_ceil(rows), n.div_ceil(columns));
-    if row_tiles >= 2 * workers {
+    let wide = schedule.name("pack.b").is_none() && n > m && column_tiles >= 2 * workers;
+    if row_tiles >= 2 * workers && !wide {
         let share = row_tiles.div_ceil(workers) * rows;
         if schedule.number("tile.m").is_some_and(|tile| tile >= share) {
             schedule.parameters.remove("tile.m");
@@ -147,7 +154,9 @@ fn reduction_tile(m: u64, n: u64, lanes: u64, limits: &Limits) -> [u64; 2] {
                 break;
             }
             let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as f64;
-            let cost = tiles * ((rows * columns) as f64 / 2.0).max((rows + columns) as f64 / 2.0).max(4.0);
+            let cycles = ((rows * columns) as f64 / 2.0).max((rows + columns) as f64 / 2.0).max(4.0);
+            // Of two tiles that multiply as fast, the one that loads less; columns stay in L1 for all rows.
+            let cost = tiles * (cycles + 0.14 * rows as f64 + 0.08 * columns as f64);
             if cost < best.1 {
                 best = ([rows, columns], cost);
             }

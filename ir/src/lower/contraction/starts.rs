@@ -67,7 +67,7 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
         ]);
     }
     if k >= lanes {
-        for [rows, columns] in [[4, 4], [1, 8], [8, 1]] {
+        for [rows, columns] in [[4, 6], [1, 8], [8, 1]] {
             let start = plain(rows.min(m), columns.min(n)).with_name("vector", "k");
             let start = start.with_number("register.k", lanes);
             schedules.push(start.clone());
