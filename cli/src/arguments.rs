@@ -63,6 +63,7 @@ const TUNE_EXAMPLES: &str = "Examples:
   tilewright tune matmul:m=1024,n=1024,k=1024,dtype=f32 --threads 2 --time 60s --out campaigns/first
   tilewright tune matmul:m=128,n=3072,k=1024,dtype=f32,layout=nt,epilogue=bias+silu --trials 500 --json
   tilewright tune matmul:m=64,n=64,k=64,dtype=f32 --resume --out campaigns/small
+  tilewright tune matmul:m=64,n=64,k=64,dtype=f32 --strategy external --proposer "python3 docs/proposer.py"
 
 Workloads: matmul:m=…,n=…,k=…,dtype=f32 and optionally layout=nn|nt|tn|tt, lda=, ldb=, ldc= (row distances,
 elements), accumulate=true, epilogue=bias+silu (bias, silu, relu).
@@ -82,6 +83,7 @@ const SCORE_EXAMPLES: &str = "Examples:
   tilewright score spaces/*.json.gz
   tilewright score convolution-A100.json.gz --strategy evolution --runs 100 --json
   tilewright score cache.json --problem convolution.t1.json --charts charts
+  tilewright score cache.json --strategy external,evolution --proposer "python3 docs/proposer.py"
 
 Files: Kernel Tuner caches and T4 results (.json, .json.gz), T1 problem descriptions, campaigns (folder or
 journal.jsonl).";
@@ -114,6 +116,17 @@ impl From<Cache> for CacheState {
     }
 }
 
+/// A program that proposes candidates.
+#[derive(Debug, Args)]
+pub(crate) struct ProposerArguments {
+    /// Command of a program that proposes candidates, asked and told by lines of JSON (docs/proposers.md)
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) proposer: Option<String>,
+    /// How long it may take for one answer, e.g. 90s, 5m
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds)]
+    pub(crate) proposer_timeout: f64,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
     /// What to tune, e.g. matmul:m=512,n=512,k=512,dtype=f32
@@ -134,9 +147,11 @@ pub(crate) struct Tune {
     /// Seed of every random draw
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     pub(crate) seed: u64,
-    /// Search strategy
+    /// Search strategy; `external` is a program of your own, see --proposer
     #[arg(long, default_value = "evolution")]
     pub(crate) strategy: String,
+    #[command(flatten)]
+    pub(crate) proposer: ProposerArguments,
     /// Instruction set of the kernels [default: the widest of this processor]
     #[arg(long)]
     pub(crate) isa: Option<String>,
@@ -284,9 +299,12 @@ pub(crate) struct Score {
     /// Recordings to score on, and descriptions that restrict them
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Strategies, by name; random search is always among them [default: all]
+    /// Strategies, by name (`external` is a program of your own, see --proposer); random search is always among
+    /// them [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) strategy: Vec<String>,
+    #[command(flatten)]
+    pub(crate) proposer: ProposerArguments,
     /// Runs of each strategy on each space
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) runs: u32,

@@ -8,6 +8,7 @@ mod npy;
 mod output;
 mod place;
 mod progress;
+mod proposer;
 mod publish;
 mod ranker;
 mod registry;

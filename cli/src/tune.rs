@@ -11,18 +11,19 @@ use tilewright_genome::SearchSpace;
 use tilewright_ir::{WorkloadKey, default_schedule, legalise, lower};
 use tilewright_journal::{
     CAMPAIGN_FILE, CAMPAIGN_VERSION, CampaignRequest, CampaignResumed, CampaignStarted, EndReason, Event,
-    Fidelity, JOURNAL_FILE, Journal, JournalWriter, Subject, Work,
+    Fidelity, JOURNAL_FILE, Journal, JournalWriter, ProposerAnswered, Subject, Work,
 };
 use tilewright_registry::{Digest, Incumbent, Origin, Registry};
 use tilewright_results::{Campaign as Results, Summary};
 use tilewright_runtime::DeviceReport;
 use tilewright_search::{
-    Budget, Campaign, CampaignParts, CampaignResult, CampaignSettings, Lowering, ModelRanker,
-    ModelRankerParts, Ranker, cost_models, strategies, strategy,
+    Budget, Campaign, CampaignParts, CampaignResult, CampaignSettings, External, Lowering, ModelRanker,
+    ModelRankerParts, Ranker, Strategy, cost_models, strategies, strategy,
 };
 
 use crate::arguments::Tune;
 use crate::progress::Progress;
+use crate::proposer::Proposer;
 use crate::publish::{Measured, Publication, publish};
 use crate::ranker::SimulatorRanker;
 use crate::remeasure::task;
@@ -38,6 +39,9 @@ const WORTH_LEARNING: f64 = (1_u64 << 24) as f64;
 
 /// Setting of a request that names the instruction set.
 const ISA_SETTING: &str = "isa";
+
+/// Setting of a request that names the command of the external strategy.
+const PROPOSER_SETTING: &str = "proposer";
 
 /// Name and version of this tool.
 fn tool() -> String {
@@ -55,14 +59,16 @@ struct Setup {
     report: DeviceReport,
     target: Target,
     key: WorkloadKey,
+    /// The program of the external strategy.
+    proposer: Option<Proposer>,
     quiet: bool,
 }
 
 /// Runs the command.
 pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
     let quiet = arguments.quiet;
-    let setup = setup(arguments)?;
     let stop = Arc::new(AtomicBool::new(false));
+    let setup = setup(arguments, &stop)?;
     // The second Ctrl-C ends the process at once; the first only asks for the end.
     let interrupt = signal_hook::consts::SIGINT;
     signal_hook::flag::register_conditional_shutdown(interrupt, 130, Arc::clone(&stop))?;
@@ -91,6 +97,10 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
     if !quiet && !arguments.json {
         output::note(&format!("tilewright report {}   makes a page of it", setup.folder.display()));
     }
+    if let EndReason::Failed(why) = &result.why {
+        let folder = setup.folder.display();
+        bail!("the search ended early: {why}; its trials are kept, and --resume --out {folder} goes on");
+    }
     Ok(match (&summary.winner, &result.why) {
         (_, EndReason::Interrupted) => Ending::Interrupted,
         (None, _) => Ending::NothingValid,
@@ -99,11 +109,11 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
 }
 
 /// Reads or makes the request, and looks at the machine.
-fn setup(arguments: &Tune) -> Result<Setup> {
-    if strategy(&arguments.strategy).is_none() {
+fn setup(arguments: &Tune, stop: &Arc<AtomicBool>) -> Result<Setup> {
+    if strategy(&arguments.strategy).is_none() && arguments.strategy != External::ID {
         let known: Vec<&str> = strategies().iter().map(|entry| entry.id).collect();
         bail!(UsageError(format!(
-            "unknown strategy `{}`; there are: {}",
+            "unknown strategy `{}`; there are: external, {}",
             arguments.strategy,
             known.join(", ")
         )));
@@ -126,7 +136,10 @@ fn setup(arguments: &Tune) -> Result<Setup> {
     let isa =
         arguments.isa.as_deref().or_else(|| stored.as_ref()?.settings.get(ISA_SETTING).map(String::as_str));
     let target = Target::of_host(&report.host, isa).map_err(|error| UsageError(error.to_string()))?;
-    let request = match stored {
+    let external = stored.as_ref().map_or(&arguments.strategy, |stored| &stored.strategy) == External::ID;
+    let known = stored.as_ref().and_then(|stored| stored.settings.get(PROPOSER_SETTING).map(String::as_str));
+    let proposer = Proposer::of(&arguments.proposer, external, known, stop)?;
+    let mut request = match stored {
         Some(mut stored) => {
             if stored.workload != *workload || stored.threads != arguments.threads {
                 bail!(UsageError(format!(
@@ -143,9 +156,13 @@ fn setup(arguments: &Tune) -> Result<Setup> {
         }
         None => new_request(arguments, &folder, target.isa.id())?,
     };
+    if let Some(command) = &arguments.proposer.proposer {
+        request.settings.insert(PROPOSER_SETTING.to_owned(), command.clone());
+    }
     request.write(&file).with_context(|| format!("cannot write to {}", folder.display()))?;
     let key = target.key(workload, request.threads, request.cache);
-    Ok(Setup { folder, request, report, target, key, quiet: arguments.quiet || arguments.json })
+    let quiet = arguments.quiet || arguments.json;
+    Ok(Setup { folder, request, report, target, key, proposer, quiet })
 }
 
 fn new_request(arguments: &Tune, folder: &Path, isa: &str) -> Result<CampaignRequest> {
@@ -224,8 +241,13 @@ fn search(
     let limits = setup.target.limits(request.threads);
     let default = default_schedule(&request.workload, &limits);
     let space = SearchSpace::of(&request.workload, &limits)?;
-    let entry =
-        strategy(&request.strategy).context("the campaign's strategy is not known to this version")?;
+    let strategy: Box<dyn Strategy> = match &setup.proposer {
+        Some(proposer) => Box::new(proposer.start(answers(&events))?),
+        None => {
+            let entry = strategy(&request.strategy);
+            (entry.context("the campaign's strategy is not known to this version")?.create)()
+        }
+    };
     let chip = facts::chip(&setup.report, setup.target.isa, limits.vector_bytes, limits.vector_registers);
     let operations = request.workload.operator().describe(request.workload.parameters())?.operations();
     let simulator = SimulatorRanker { chip, cache: request.cache };
@@ -242,7 +264,7 @@ fn search(
         subject: Subject::Workload(setup.key.clone()),
         space,
         default,
-        strategy: (entry.create)(),
+        strategy,
         ranker,
         prepare: Box::new(Lowering { workload: request.workload.clone(), limits }),
         fidelity: Fidelity::Measured,
@@ -264,6 +286,15 @@ fn search(
     let result = campaign.run(runner, &mut sink, stop);
     progress.clear();
     Ok(result?)
+}
+
+/// What a program outside has answered so far.
+fn answers(events: &[Event]) -> Vec<ProposerAnswered> {
+    let answered = events.iter().filter_map(|event| match event {
+        Event::ProposerAnswered(answered) => Some(answered.clone()),
+        _ => None,
+    });
+    answered.collect()
 }
 
 /// Publishes the winner where it is better than what is kept.

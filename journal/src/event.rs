@@ -14,6 +14,8 @@ pub enum Event {
     CampaignStarted(Box<CampaignStarted>),
     /// The campaign goes on after an interruption.
     CampaignResumed(CampaignResumed),
+    /// A program outside answered what to try next.
+    ProposerAnswered(ProposerAnswered),
     /// A trial ended.
     TrialFinished(Box<TrialFinished>),
     /// Another candidate is now the one to beat within the search; not a claim.
@@ -69,6 +71,18 @@ pub struct CampaignResumed {
     pub tool: String,
     /// Trials that were found in the journal.
     pub trials: u64,
+}
+
+/// An answer of a program outside that proposes candidates, recorded before what comes of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposerAnswered {
+    /// FNV-1a digest, 64 bits in hexadecimal, of all lines said to the program up to and including the question,
+    /// each with a line end. What was said besides questions follows from the trials.
+    pub said: String,
+    /// The question, one line of JSON.
+    pub question: String,
+    /// The answer, one line.
+    pub answer: String,
 }
 
 /// A trial with what a gate said of it.

@@ -31,7 +31,7 @@ pub(crate) fn check(event: &Event) -> Result<(), JournalError> {
             ("verification", verification(&confirmation.verification)),
             ("ceilings", ceilings(&confirmation.ceilings)),
         ]),
-        Event::CampaignResumed(_) | Event::CampaignEnded(_) => None,
+        Event::CampaignResumed(_) | Event::ProposerAnswered(_) | Event::CampaignEnded(_) => None,
     };
     match wrong {
         Some(part) => {

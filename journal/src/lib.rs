@@ -34,7 +34,7 @@ pub use damage::{Damage, DamageCause};
 pub use error::JournalError;
 pub use event::{
     CampaignEnded, CampaignResumed, CampaignStarted, CeilingMeasured, Confirmation, ConfirmedKernel,
-    EndReason, Event, IncumbentMoved, SelfComparison, TrialFinished, Work,
+    EndReason, Event, IncumbentMoved, ProposerAnswered, SelfComparison, TrialFinished, Work,
 };
 pub use frame::JOURNAL_VERSION;
 pub use host::{Bandwidth, Cache, Ceilings, Host};

@@ -68,6 +68,8 @@ impl Campaign {
                     campaign.ended = None;
                     campaign.resumed.push(resumed);
                 }
+                // How a candidate was thought of; the trial itself names the proposer.
+                Event::ProposerAnswered(_) => {}
                 Event::TrialFinished(finished) => campaign.trials.push(*finished),
                 Event::IncumbentMoved(moved) => campaign.moves.push(moved),
                 Event::CeilingMeasured(measured) => campaign.ceilings.push(measured),

@@ -11,6 +11,7 @@ mod bandit;
 mod campaign;
 mod cost_model;
 mod credit;
+mod digest;
 mod linear;
 mod prepare;
 mod ranker;
@@ -39,6 +40,6 @@ pub use ranker::{ModelRanker, ModelRankerParts, ProposalOrder, Ranked, Ranker, S
 pub use scoreboard::Scoreboard;
 pub use state::StateError;
 pub use strategy::{
-    Evolution, EvolutionSettings, Exchange, External, ExternalError, Parameters, Proposal, Strategy,
+    Evolution, EvolutionSettings, External, ExternalError, Parameters, Proposal, Strategy,
     StrategyEntry, strategies, strategy,
 };

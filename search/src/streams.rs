@@ -3,6 +3,8 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::digest;
+
 /// The generator of one round of proposals.
 pub(crate) fn of_round(seed: u64, round: u64) -> ChaCha8Rng {
     stream(seed, 1 << 63 | round)
@@ -16,11 +18,8 @@ pub(crate) fn of_trial(seed: u64, trial: u64) -> u64 {
 /// Seed of one run of a strategy on a named space; the same for all strategies, so that they are compared
 /// run by run.
 pub(crate) fn of_run(seed: u64, space: &str, run: u32) -> u64 {
-    // FNV-1a, 64 bits (Fowler, Noll, Vo 1991): a stream for each name.
-    let name = space.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    });
-    let mut generator = stream(seed, name);
+    // A stream for each name.
+    let mut generator = stream(seed, digest::extend(digest::EMPTY, space.as_bytes()));
     generator.set_word_pos(2 * u128::from(run));
     generator.next_u64()
 }

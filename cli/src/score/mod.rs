@@ -5,6 +5,7 @@ mod files;
 mod table;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,9 +13,10 @@ use serde_json::{Map, Value, json};
 use tilewright_search::score::{
     Contestant, Estimate, ScoreReport, ScoreSettings, ScoredSpace, StrategyScore, score,
 };
-use tilewright_search::{strategies, strategy};
+use tilewright_search::{External, Strategy, strategies, strategy};
 
 use crate::arguments::Score;
+use crate::proposer::Proposer;
 use crate::{UsageError, output};
 
 /// The strategy that every other is seen beside.
@@ -27,7 +29,7 @@ pub(crate) fn run(arguments: &Score) -> Result<()> {
             "--warm-from: this version's strategies take no advice from other recordings; leave it out";
         return Err(UsageError(problem.to_owned()).into());
     }
-    let contestants = contestants(&arguments.strategy)?;
+    let contestants = contestants(arguments)?;
     let spaces = files::spaces(&arguments.files, &arguments.problem)?;
     for space in spaces.iter().filter(|space| space.recorded().is_cut_off()) {
         let found = space.recorded().configurations().len();
@@ -41,6 +43,7 @@ pub(crate) fn run(arguments: &Score) -> Result<()> {
     let bar = progress(arguments.quiet, total);
     let report = score(&spaces, &contestants, settings, &|| bar.inc(1));
     bar.finish_and_clear();
+    let report = report?;
     let charts = match &arguments.charts {
         Some(folder) => charts::write(folder, &report)?,
         None => Vec::new(),
@@ -56,21 +59,33 @@ pub(crate) fn run(arguments: &Score) -> Result<()> {
 }
 
 /// The strategies asked for, each once, and random search.
-fn contestants(names: &[String]) -> Result<Vec<Contestant>> {
+fn contestants(arguments: &Score) -> Result<Vec<Contestant>> {
+    let names = &arguments.strategy;
     let all = names.is_empty() || names.iter().any(|name| name == "all");
-    let mut chosen = Vec::new();
+    let given = arguments.proposer.proposer.is_some();
+    let external = names.iter().any(|name| name == External::ID) || (all && given);
+    let proposer = Proposer::of(&arguments.proposer, external, None, &Arc::default())?;
+    let mut chosen: Vec<Contestant> = Vec::new();
     if all {
-        chosen.extend(strategies().iter().copied());
+        chosen.extend(strategies().iter().copied().map(Contestant::from));
     } else {
-        for name in names.iter().map(String::as_str).chain([YARDSTICK]) {
+        for name in names.iter().filter(|name| *name != External::ID).map(String::as_str).chain([YARDSTICK]) {
             let known: Vec<&str> = strategies().iter().map(|entry| entry.id).collect();
-            let unknown =
-                || UsageError(format!("unknown strategy `{name}`; there are: all, {}", known.join(", ")));
-            chosen.push(strategy(name).ok_or_else(unknown)?);
+            let unknown = || {
+                UsageError(format!("unknown strategy `{name}`; there are: all, external, {}", known.join(", ")))
+            };
+            chosen.push(strategy(name).ok_or_else(unknown)?.into());
         }
     }
+    if let Some(proposer) = proposer {
+        let create = move || -> Box<dyn Strategy> {
+            let started = proposer.start(Vec::new());
+            Box::new(started.unwrap_or_else(|error| External::unavailable(format!("{error:#}"))))
+        };
+        chosen.push(Contestant { name: External::ID.to_owned(), create: Box::new(create) });
+    }
     let mut seen = BTreeSet::new();
-    Ok(chosen.into_iter().filter(|entry| seen.insert(entry.id)).map(Contestant::from).collect())
+    Ok(chosen.into_iter().filter(|contestant| seen.insert(contestant.name.clone())).collect())
 }
 
 fn progress(quiet: bool, total: u64) -> ProgressBar {

@@ -32,6 +32,9 @@ pub enum CampaignError {
         /// What differs.
         problem: String,
     },
+    /// The strategy failed while the recorded trials were proposed again: nothing new happened.
+    #[error("{0}; nothing of the campaign is lost, resume it once this is mended")]
+    Strategy(String),
     /// The runner gave more answers than it was asked for.
     #[error("{answers} evaluations of {tasks} candidates")]
     Answers {

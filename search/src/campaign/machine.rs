@@ -175,6 +175,9 @@ impl Campaign {
                 },
                 Phase::Searching => {
                     if let Some(why) = self.limit(stop) {
+                        if let (EndReason::Failed(failure), false) = (&why, self.recorded.is_empty()) {
+                            return Err(CampaignError::Strategy(failure.clone()));
+                        }
                         self.phase = Phase::Confirming(why);
                     } else if self.started {
                         self.propose(sink)?;
@@ -212,6 +215,8 @@ impl Campaign {
             Some(EndReason::Trials)
         } else if budget.time_ns.is_some_and(|time| self.clock_ns >= time) {
             Some(EndReason::Time)
+        } else if let Some(failure) = self.parts.strategy.failure() {
+            Some(EndReason::Failed(failure))
         } else if self.idle >= self.settings.idle_rounds {
             Some(EndReason::Exhausted)
         } else {

@@ -12,7 +12,7 @@ use crate::prepare::Prepared;
 use crate::ranker::Ranked;
 use crate::strategy::Proposal;
 use crate::streams;
-use tilewright_journal::Candidate;
+use tilewright_journal::{Candidate, Event};
 
 /// Origin of a point that the space names to begin with.
 const START: &str = "start";
@@ -41,6 +41,9 @@ impl Campaign {
         }
         let proposals =
             self.parts.strategy.ask(&self.parts.space, batch * self.proposals_per_trial(), &mut rng);
+        for answered in self.parts.strategy.take_answers() {
+            sink.record(&Event::ProposerAnswered(answered)).map_err(CampaignError::Sink)?;
+        }
         let contenders = self.contenders(proposals, sink)?;
         self.idle = if contenders.is_empty() { self.idle + 1 } else { 0 };
         self.hand_out_all(contenders, batch, &mut rng);

@@ -5,7 +5,7 @@ use tilewright_journal::{EndReason, Event, TrialFinished};
 
 use super::*;
 use crate::synthetic::{self, Landscape, SyntheticRunner, TimeOf};
-use crate::{Ranked, Ranker, strategies, strategy};
+use crate::{External, Ranked, Ranker, strategies, strategy};
 
 fn settings(seed: u64, trials: u64) -> CampaignSettings {
     let budget = Budget { trials: Some(trials), time_ns: None };
@@ -107,6 +107,44 @@ fn a_campaign_killed_anywhere_and_resumed_ends_like_one_that_was_not() {
             assert_eq!(rest, events[cut.min(last)..], "{} cut at {cut}", entry.id);
         }
     }
+}
+
+/// A campaign whose strategy is a program outside, which ends after so many answers.
+fn outside(events: &[Event], answers: usize) -> Campaign {
+    let recorded = events.iter().filter_map(|event| match event {
+        Event::ProposerAnswered(answered) => Some(answered.clone()),
+        _ => None,
+    });
+    let (output, input) = crate::strategy::proposer(answers);
+    let strategy = External::continued(recorded.collect(), output, input);
+    Campaign::resume(settings(5, 120), synthetic::parts(Box::new(strategy)), events.iter().cloned())
+}
+
+#[test]
+fn a_campaign_of_a_program_outside_is_recorded_and_goes_on_after_any_end_of_the_program() {
+    let (whole, events) = run_with(&mut outside(&[], usize::MAX), &mut SyntheticRunner::default());
+    assert_eq!(whole.why, EndReason::Trials);
+    assert!(events.iter().any(|event| matches!(event, Event::ProposerAnswered(_))));
+    for cut in [0, 1, 2, 3, 17, 18, 19, 20, 60, events.len() - 2, events.len()] {
+        let mut resumed = outside(&events[..cut], usize::MAX);
+        let (result, rest) = run_with(&mut resumed, &mut SyntheticRunner::default());
+        assert_eq!(result, whole, "cut at {cut}");
+        assert_eq!(rest, events[cut.min(events.len() - 1)..], "cut at {cut}");
+    }
+    let (result, recorded) = run_with(&mut outside(&[], 3), &mut SyntheticRunner::default());
+    assert!(matches!(&result.why, EndReason::Failed(why) if why.contains("ended")), "{:?}", result.why);
+    assert!(result.winner.is_some() && result.runs > 10);
+    let recorded: Vec<Event> =
+        recorded.into_iter().filter(|event| !matches!(event, Event::CampaignEnded(_))).collect();
+    assert_eq!(recorded, events[..recorded.len()]);
+    let (result, rest) = run_with(&mut outside(&recorded, usize::MAX), &mut SyntheticRunner::default());
+    assert_eq!((result, [recorded.clone(), rest].concat()), (whole, events));
+    // A program that ends before it has heard what is recorded: nothing is written.
+    let mut journal = Journal(Vec::new());
+    let error = outside(&recorded, 1)
+        .run(&mut SyntheticRunner::default(), &mut journal, &AtomicBool::new(false))
+        .unwrap_err();
+    assert!(matches!(error, CampaignError::Strategy(_)) && journal.0.is_empty(), "{error}");
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub struct Replay {
     pub evaluations: u64,
     /// Every improvement, in order.
     pub improvements: Vec<Improvement>,
+    /// Why the strategy proposed nothing more before the end, where it failed.
+    pub failure: Option<String>,
 }
 
 /// Runs a strategy on a space until the budget is spent or it has nothing left to propose.
@@ -61,7 +63,8 @@ pub fn replay(space: &ScoredSpace, strategy: &mut dyn Strategy, seed: u64) -> Re
         }
     }
     let score = run.performance().iter().sum::<f64>() / space.window().seconds.len() as f64;
-    Replay { score, evaluations: run.seen.len() as u64, improvements: run.improvements }
+    let evaluations = run.seen.len() as u64;
+    Replay { score, evaluations, improvements: run.improvements, failure: strategy.failure() }
 }
 
 struct Run<'a> {

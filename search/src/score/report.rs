@@ -5,7 +5,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
 use tilewright_stats::samples::quantile;
 
-use super::replay::{Improvement, performance, replay};
+use super::replay::{Improvement, Replay, performance, replay};
 use super::space::ScoredSpace;
 use crate::strategy::{Strategy, StrategyEntry};
 use crate::streams;
@@ -103,29 +103,54 @@ pub struct ScoreReport {
     pub strategies: Vec<StrategyScore>,
 }
 
+/// A strategy that failed in a run: its score would say nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("strategy `{strategy}`, run {run} on {space}: {reason}")]
+pub struct StrategyFailure {
+    /// The strategy.
+    pub strategy: String,
+    /// Name of the space.
+    pub space: String,
+    /// Number of the run, from 0.
+    pub run: u32,
+    /// What happened.
+    pub reason: String,
+}
+
 /// Runs every contestant on every space, on all cores; `done` is called after each run. The result does not
 /// depend on the number of threads.
+///
+/// # Errors
+/// When a strategy fails, which only a program outside can.
 pub fn score(
     spaces: &[ScoredSpace],
     contestants: &[Contestant],
     settings: ScoreSettings,
     done: &(dyn Fn() + Sync),
-) -> ScoreReport {
+) -> Result<ScoreReport, StrategyFailure> {
     let runs = settings.runs.max(1);
     let jobs: Vec<_> = (0..contestants.len())
         .flat_map(|contestant| (0..spaces.len()).map(move |space| (contestant, space)))
         .flat_map(|(contestant, space)| (0..runs).map(move |run| (contestant, space, run)))
         .collect();
-    let replays: Vec<_> = jobs
+    let replays: Vec<Replay> = jobs
         .into_par_iter()
         .map(|(contestant, space, run)| {
             let space = &spaces[space];
             let seed = streams::of_run(settings.seed, space.name(), run);
             let replay = replay(space, (contestants[contestant].create)().as_mut(), seed);
             done();
-            replay
+            match &replay.failure {
+                None => Ok(replay),
+                Some(reason) => Err(StrategyFailure {
+                    strategy: contestants[contestant].name.clone(),
+                    space: space.name().to_owned(),
+                    run,
+                    reason: reason.clone(),
+                }),
+            }
         })
-        .collect();
+        .collect::<Result<_, _>>()?;
     let mut replays = replays.into_iter();
     let strategies = contestants.iter().map(|contestant| {
         let of_space = |space: &ScoredSpace| {
@@ -149,7 +174,7 @@ pub fn score(
         let aggregate = estimate(&all, &mut streams::of_intervals(settings.seed));
         StrategyScore { strategy: contestant.name.clone(), aggregate, spaces }
     });
-    ScoreReport { settings, strategies: strategies.collect() }
+    Ok(ScoreReport { settings, strategies: strategies.collect() })
 }
 
 /// Mean of the groups' means, each group's runs drawn anew for the interval (Efron 1979, percentile method).

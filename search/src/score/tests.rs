@@ -215,19 +215,19 @@ fn the_score_does_not_depend_on_the_number_of_threads() {
     let settings = ScoreSettings { runs: 4, seed: 3 };
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| score(&spaces, &contestants(), settings, &|| ()))
+        pool.install(|| score(&spaces, &contestants(), settings, &|| ()).unwrap())
     };
     let one = with(1);
     assert_eq!(one, with(2));
     assert_eq!(one, with(8));
     let other = ScoreSettings { seed: 4, ..settings };
-    assert_ne!(one.strategies, score(&spaces, &contestants(), other, &|| ()).strategies);
+    assert_ne!(one.strategies, score(&spaces, &contestants(), other, &|| ()).unwrap().strategies);
 }
 
 #[test]
 fn reports_name_everything_and_intervals_enclose_the_means() {
     let spaces = valleys();
-    let report = score(&spaces, &contestants(), ScoreSettings { runs: 6, seed: 1 }, &|| ());
+    let report = score(&spaces, &contestants(), ScoreSettings { runs: 6, seed: 1 }, &|| ()).unwrap();
     assert_eq!(report.strategies.len(), strategies().len());
     for (of, entry) in report.strategies.iter().zip(strategies()) {
         assert_eq!(of.strategy, entry.id);
@@ -247,7 +247,7 @@ fn random_search_is_the_baseline_where_costs_are_equal() {
     let rows: Vec<Recorded> = (0..500).map(|at| (Some(1.0 + f64::from(at * 7 % 500)), 1.0)).collect();
     let spaces = [scored(&rows)];
     let random = Contestant::from(strategy("random").unwrap());
-    let report = score(&spaces, &[random], ScoreSettings { runs: 400, seed: 1 }, &|| ());
+    let report = score(&spaces, &[random], ScoreSettings { runs: 400, seed: 1 }, &|| ()).unwrap();
     let (mean, error) = mean_and_error(&report.strategies[0].spaces[0].scores);
     assert!(mean.abs() < 3.5 * error && error < 0.05, "{mean} {error}");
 }
@@ -266,7 +266,7 @@ fn published(name: &str) -> Option<ScoredSpace> {
 fn random_score(name: &str, runs: u32) -> Option<(f64, f64)> {
     let spaces = [published(name)?];
     let random = Contestant::from(strategy("random").unwrap());
-    let report = score(&spaces, &[random], ScoreSettings { runs, seed: 0 }, &|| ());
+    let report = score(&spaces, &[random], ScoreSettings { runs, seed: 0 }, &|| ()).unwrap();
     Some(mean_and_error(&report.strategies[0].spaces[0].scores))
 }
 

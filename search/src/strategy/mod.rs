@@ -27,13 +27,13 @@ use std::fmt::Debug;
 
 use rand::Rng;
 use tilewright_genome::{Genome, SearchSpace};
-use tilewright_journal::Trial;
+use tilewright_journal::{ProposerAnswered, Trial};
 use tilewright_stats::Judged;
 
 use crate::state::StateError;
 
 pub use evolution::{Evolution, EvolutionSettings};
-pub use external::{Exchange, External, ExternalError, Parameters};
+pub use external::{External, ExternalError, Parameters};
 use searcher::entry;
 
 /// A genome with where it comes from.
@@ -79,6 +79,12 @@ pub trait Strategy: Debug + Send {
     /// # Errors
     /// When the state has no binary form.
     fn save(&self) -> Result<Vec<u8>, StateError>;
+
+    /// Answers of a program outside since the last call, to be recorded before what comes of them; none for
+    /// all that run inside this process.
+    fn take_answers(&mut self) -> Vec<ProposerAnswered> {
+        Vec::new()
+    }
 
     /// Why it proposes nothing more although there is something left to try; `None` for all that run inside
     /// this process.
@@ -133,5 +139,7 @@ pub fn strategy(id: &str) -> Option<StrategyEntry> {
     strategies().iter().copied().find(|strategy| strategy.id == id)
 }
 
+#[cfg(test)]
+pub(crate) use external::tests::mortal as proposer;
 #[cfg(test)]
 mod tests;

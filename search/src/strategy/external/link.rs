@@ -5,17 +5,18 @@ use std::fmt;
 use std::io::{BufRead, Read, Write};
 
 use serde::{Deserialize, Serialize};
+use tilewright_journal::ProposerAnswered;
+
+use crate::digest;
 
 /// Longest line that a program may answer, bytes.
 const LONGEST_LINE: u64 = 16 << 20;
 
-/// A line said to the program, and its answer where one was expected.
+/// A line said to the program, and its answer where one was expected; both without the end of the line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exchange {
-    /// Without the end of the line.
-    pub said: String,
-    /// Likewise.
-    pub answer: Option<String>,
+pub(super) struct Exchange {
+    pub(super) said: String,
+    pub(super) answer: Option<String>,
 }
 
 /// Why an external proposer proposes nothing more.
@@ -38,12 +39,10 @@ pub enum ExternalError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The search says something else than it did when the dialogue was recorded.
-    #[error("the recorded dialogue is another search's: `{recorded}` was said, now `{now}`")]
+    /// Something else was said before this question than when its answer was recorded.
+    #[error("the recorded answers are another search's: what was said up to `{now}` differs")]
     Diverged {
-        /// Beginning of the line recorded.
-        recorded: String,
-        /// Beginning of the line now.
+        /// Beginning of the question.
         now: String,
     },
     /// The record is at its end, and there is no program to go on with.
@@ -60,9 +59,14 @@ pub(super) struct Streams {
 /// A dialogue that goes on with a program, after what is recorded of it.
 pub(super) struct Link {
     streams: Option<Streams>,
-    recorded: VecDeque<Exchange>,
-    /// All that was said so far, what is recorded included.
+    /// Answers to the next questions.
+    recorded: VecDeque<ProposerAnswered>,
+    /// All that was said so far.
     dialogue: Vec<Exchange>,
+    /// Digest of that, answers left out.
+    said: u64,
+    /// Answers that nobody has recorded yet.
+    fresh: Vec<ProposerAnswered>,
 }
 
 impl fmt::Debug for Link {
@@ -100,26 +104,27 @@ impl Streams {
 }
 
 impl Link {
-    pub(super) fn new(recorded: Vec<Exchange>, streams: Option<Streams>) -> Self {
-        Self { streams, recorded: recorded.into(), dialogue: Vec::new() }
+    pub(super) fn new(recorded: Vec<ProposerAnswered>, streams: Option<Streams>) -> Self {
+        let recorded = recorded.into();
+        Self { streams, recorded, dialogue: Vec::new(), said: digest::EMPTY, fresh: Vec::new() }
     }
 
     pub(super) fn dialogue(&self) -> &[Exchange] {
         &self.dialogue
     }
 
-    /// Says a line and, where `answered`, waits for the answer. What is recorded is answered from the record:
-    /// a program is told it all the same, so that it can go on where the record ends, but the recorded answer
-    /// counts.
+    pub(super) fn take_fresh(&mut self) -> Vec<ProposerAnswered> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// Says a line and, where `answered`, waits for the answer. A question whose answer is recorded is put to a
+    /// program all the same, so that it can go on where the record ends, but the recorded answer counts.
     pub(super) fn exchange(&mut self, said: String, answered: bool) -> Result<Option<String>, ExternalError> {
-        let recorded = self.recorded.pop_front();
-        if let Some(recorded) = &recorded
-            && recorded.said != said
-        {
-            return Err(ExternalError::Diverged {
-                recorded: beginning(&recorded.said),
-                now: beginning(&said),
-            });
+        self.said = digest::extend(digest::extend(self.said, said.as_bytes()), b"\n");
+        let digest = format!("{:016x}", self.said);
+        let recorded = if answered { self.recorded.pop_front() } else { None };
+        if recorded.as_ref().is_some_and(|recorded| recorded.said != digest) {
+            return Err(ExternalError::Diverged { now: beginning(&said) });
         }
         let live = match &mut self.streams {
             Some(streams) => {
@@ -129,16 +134,27 @@ impl Link {
             None if recorded.is_none() && answered => return Err(ExternalError::RecordEnded),
             None => None,
         };
-        let answer = recorded.map_or(live, |recorded| recorded.answer);
+        let answer = match recorded {
+            Some(recorded) => Some(recorded.answer),
+            None => live.inspect(|answer| {
+                let record = ProposerAnswered { said: digest, question: said.clone(), answer: answer.clone() };
+                self.fresh.push(record);
+            }),
+        };
         self.dialogue.push(Exchange { said, answer: answer.clone() });
         Ok(answer)
     }
 
-    /// Says all that a saved dialogue holds again.
-    pub(super) fn catch_up(&mut self) -> Result<(), ExternalError> {
-        while let Some(Exchange { said, answer }) = self.recorded.front().cloned() {
-            self.exchange(said, answer.is_some())?;
+    /// Says all that a saved dialogue holds again; what the program answers now does not count.
+    pub(super) fn catch_up(&mut self, dialogue: Vec<Exchange>) -> Result<(), ExternalError> {
+        for Exchange { said, answer } in dialogue {
+            let now = self.exchange(said, answer.is_some());
+            if let Some(last) = self.dialogue.last_mut() {
+                last.answer = answer;
+            }
+            now?;
         }
+        self.fresh.clear();
         Ok(())
     }
 }

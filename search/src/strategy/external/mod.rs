@@ -16,8 +16,9 @@
 //! {"proposals":[{"rows":4},{"rows":2}]}
 //! ```
 //!
-//! A program that draws only from the seeds it is given can be resumed. The dialogue is kept: a search is
-//! repeated from it without the program, or continued with a new one that is told it all again.
+//! Answers are handed out to be recorded ([`Strategy::take_answers`]): a search is repeated from them without
+//! the program, or continued with a new one that is told it all again. Only answers need to be: all that is
+//! said follows from them and from the trials.
 
 mod link;
 mod protocol;
@@ -28,16 +29,16 @@ use std::io::{BufRead, Write};
 use rand::Rng;
 use tilewright_genome::{Genome, SearchSpace};
 use tilewright_ir::Schedule;
-use tilewright_journal::Trial;
+use tilewright_journal::{ProposerAnswered, Trial};
 use tilewright_stats::Judged;
 
 use super::memory::Memory;
 use super::{Proposal, Strategy};
 use crate::state::{self, StateError};
-use link::{Link, Streams, beginning};
+use link::{Exchange, Link, Streams, beginning};
 use protocol::{Refused, Reply, Request};
 
-pub use link::{Exchange, ExternalError};
+pub use link::ExternalError;
 pub use protocol::Parameters;
 
 /// Questions for one answer of the search, while proposals are refused.
@@ -61,20 +62,25 @@ impl External {
         Self::continued(Vec::new(), output, input)
     }
 
-    /// A search repeated from its recorded dialogue, without the program; when the record ends, so does the
+    /// A search repeated from its recorded answers, without the program; when the record ends, so does the
     /// search.
-    pub fn replayed(dialogue: Vec<Exchange>) -> Self {
-        Self::with(Link::new(dialogue, None))
+    pub fn replayed(answers: Vec<ProposerAnswered>) -> Self {
+        Self::with(Link::new(answers, None))
     }
 
-    /// A search repeated from its recorded dialogue that goes on with a new program, which is told all that
-    /// the first one was told; the recorded answers count.
+    /// A search repeated from its recorded answers that goes on with a new program, which is told all that the
+    /// first one was told; the recorded answers count.
     pub fn continued(
-        dialogue: Vec<Exchange>,
+        answers: Vec<ProposerAnswered>,
         output: Box<dyn Write + Send>,
         input: Box<dyn BufRead + Send>,
     ) -> Self {
-        Self::with(Link::new(dialogue, Some(Streams { output, input })))
+        Self::with(Link::new(answers, Some(Streams { output, input })))
+    }
+
+    /// One whose program could not be started, for this reason: it proposes nothing.
+    pub fn unavailable(reason: String) -> Self {
+        Self { failure: Some(ExternalError::Stream(reason)), ..Self::replayed(Vec::new()) }
     }
 
     /// A saved one. A new program is told all that the first one was told before.
@@ -89,16 +95,11 @@ impl External {
     ) -> Result<Self, StateError> {
         let (memory, dialogue, refused): (Memory, Vec<Exchange>, Vec<(Parameters, String)>) =
             state::read(bytes)?;
-        let mut link = Link::new(dialogue, Some(Streams { output, input }));
-        let failure = link.catch_up().err();
+        let mut link = Link::new(Vec::new(), Some(Streams { output, input }));
+        let failure = link.catch_up(dialogue).err();
         let refused =
             refused.into_iter().map(|(parameters, reason)| Refused { parameters, reason }).collect();
         Ok(Self { memory, link, refused, failure })
-    }
-
-    /// All that was said and answered so far.
-    pub fn dialogue(&self) -> &[Exchange] {
-        self.link.dialogue()
     }
 
     fn with(link: Link) -> Self {
@@ -149,9 +150,12 @@ impl Strategy for External {
     }
 
     fn ask(&mut self, space: &SearchSpace, count: usize, rng: &mut dyn Rng) -> Vec<Proposal> {
+        if self.failure.is_some() {
+            return Vec::new();
+        }
         let mut proposals: Vec<Proposal> = Vec::with_capacity(count);
         for _ in 0..MOST_QUESTIONS {
-            if proposals.len() == count || self.failure.is_some() {
+            if proposals.len() == count {
                 break;
             }
             let wanted = count - proposals.len();
@@ -167,12 +171,16 @@ impl Strategy for External {
                         }
                     }
                 }
-                Err(error) => self.failure = Some(error),
+                // What was proposed before the failure is left out: a resumed search asks for it again.
+                Err(error) => {
+                    self.failure = Some(error);
+                    return Vec::new();
+                }
             }
         }
         // A program that has nothing new to say shall not end the search.
         let mut taken: BTreeSet<Genome> = proposals.iter().map(|proposal| proposal.genome.clone()).collect();
-        while proposals.len() < count && self.failure.is_none() {
+        while proposals.len() < count {
             let Some(genome) = self.memory.unvisited(space, |genome| taken.contains(genome), rng) else {
                 break;
             };
@@ -197,6 +205,10 @@ impl Strategy for External {
         let refused: Vec<(&Parameters, &String)> =
             self.refused.iter().map(|it| (&it.parameters, &it.reason)).collect();
         state::write(&(&self.memory, self.link.dialogue(), refused))
+    }
+
+    fn take_answers(&mut self) -> Vec<ProposerAnswered> {
+        self.link.take_fresh()
     }
 
     fn failure(&self) -> Option<String> {

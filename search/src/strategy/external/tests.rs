@@ -11,11 +11,12 @@ use crate::StrategyEntry;
 use crate::synthetic;
 
 /// A program: answers each line it is said, or says nothing.
-type Program = fn(&Value, &mut Vec<Value>) -> Option<String>;
+trait Program: FnMut(&Value, &mut Vec<Value>) -> Option<String> + Send {}
+impl<T: FnMut(&Value, &mut Vec<Value>) -> Option<String> + Send> Program for T {}
 
 /// The program's end of both streams. It answers as soon as a line is whole.
-struct Said {
-    program: Program,
+struct Said<P> {
+    program: P,
     line: Vec<u8>,
     /// What it remembers.
     notes: Vec<Value>,
@@ -24,7 +25,7 @@ struct Said {
 
 struct Answers(Arc<Mutex<VecDeque<u8>>>);
 
-impl Write for Said {
+impl<P: Program> Write for Said<P> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for &byte in bytes {
             if byte == b'\n' {
@@ -50,7 +51,7 @@ impl Read for Answers {
     }
 }
 
-fn streams(program: Program) -> (Box<dyn Write + Send>, Box<dyn BufRead + Send>) {
+fn streams(program: impl Program + 'static) -> (Box<dyn Write + Send>, Box<dyn BufRead + Send>) {
     let answers = Arc::new(Mutex::new(VecDeque::new()));
     let said = Said { program, line: Vec::new(), notes: Vec::new(), answers: Arc::clone(&answers) };
     (Box::new(said), Box::new(BufReader::new(Answers(answers))))
@@ -81,6 +82,17 @@ fn climber(said: &Value, notes: &mut Vec<Value>) -> Option<String> {
         })
         .collect();
     Some(json!({ "proposals": proposals }).to_string() + "\n")
+}
+
+/// The climber, which ends when it is asked once more than so often.
+pub(crate) fn mortal(answers: usize) -> (Box<dyn Write + Send>, Box<dyn BufRead + Send>) {
+    let mut left = answers;
+    streams(move |said, notes| {
+        if said["say"] == "ask" {
+            left = left.checked_sub(1)?;
+        }
+        climber(said, notes)
+    })
 }
 
 /// The climber as a strategy of the list, for the suite that all strategies go through.
@@ -117,48 +129,60 @@ fn search(external: &mut External, rounds: u64) -> Vec<Proposal> {
 }
 
 #[test]
-fn a_dialogue_is_repeated_without_the_program_and_continued_with_a_new_one() {
+fn a_search_is_repeated_from_its_answers_without_the_program_and_continued_with_a_new_one() {
     let (output, input) = streams(climber);
     let mut first = External::new(output, input);
     let proposals = search(&mut first, 20);
     assert_eq!((proposals.len(), first.failure()), (40, None));
+    let answers = first.take_answers();
+    assert!(answers.len() >= 20 && first.take_answers().is_empty());
 
-    let mut replayed = External::replayed(first.dialogue().to_vec());
+    let mut replayed = External::replayed(answers.clone());
     assert_eq!(search(&mut replayed, 20), proposals);
-    assert_eq!(replayed.dialogue(), first.dialogue());
+    assert_eq!(replayed.link.dialogue(), first.link.dialogue());
+    assert!(replayed.take_answers().is_empty(), "what is recorded is not recorded again");
 
-    let half = first.dialogue()[..20].to_vec();
-    let mut cut = External::replayed(half.clone());
+    let (half, rest) = answers.split_at(10);
+    let mut cut = External::replayed(half.to_vec());
     let some = search(&mut cut, 20);
     assert!(some.len() < 40 && some[..] == proposals[..some.len()]);
     assert_eq!(cut.failure(), Some(ExternalError::RecordEnded.to_string()));
 
     let (output, input) = streams(climber);
-    let mut continued = External::continued(half, output, input);
+    let mut continued = External::continued(half.to_vec(), output, input);
     assert_eq!(search(&mut continued, 20), proposals);
+    assert_eq!(continued.take_answers(), rest);
 }
 
 #[test]
-fn a_dialogue_of_another_search_is_refused() {
+fn answers_of_another_search_are_refused() {
     let (output, input) = streams(climber);
     let mut first = External::new(output, input);
     search(&mut first, 3);
-    let mut other = External::replayed(first.dialogue().to_vec());
+    let answers = first.take_answers();
+    let mut other = External::replayed(answers.clone());
     assert_eq!(other.ask(&synthetic::tiny_space(), 2, &mut ChaCha8Rng::seed_from_u64(8)), []);
     assert!(other.failure().unwrap().contains("another search"), "{:?}", other.failure());
+    // The same questions after other news.
+    let mut told = External::replayed(answers);
+    let space = synthetic::space();
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    assert_eq!(told.ask(&space, 2, &mut rng).len(), 2);
+    told.tell(&space, &[synthetic::judged(synthetic::default_schedule(), 0, Some(3.0))]);
+    assert_eq!(told.ask(&space, 2, &mut rng), []);
+    assert!(told.failure().unwrap().contains("another search"), "{:?}", told.failure());
 }
 
 #[test]
 fn a_program_that_ends_or_talks_nonsense_ends_the_search_with_a_reason() {
-    let silent: Program = |_, _| None;
-    let cut: Program = |_, _| Some("{\"proposals\":[".to_owned());
-    let words: Program = |_, _| Some("hello\n".to_owned());
-    let wrong: Program = |_, _| Some("{\"proposals\":[{\"rows\":-1.5}]}\n".to_owned());
-    let binary: Program = |_, _| Some("\0\u{fffd}\n".to_owned());
-    for (program, reason) in
-        [(silent, "ended"), (cut, "ended"), (words, "hello"), (wrong, "-1.5"), (binary, "answered")]
-    {
-        let (output, input) = streams(program);
+    for (answer, reason) in [
+        (None, "ended"),
+        (Some("{\"proposals\":["), "ended"),
+        (Some("hello\n"), "hello"),
+        (Some("{\"proposals\":[{\"rows\":-1.5}]}\n"), "-1.5"),
+        (Some("\0\u{fffd}\n"), "answered"),
+    ] {
+        let (output, input) = streams(move |_: &Value, _: &mut Vec<Value>| answer.map(str::to_owned));
         let mut external = External::new(output, input);
         assert_eq!(search(&mut external, 3), []);
         let failure = external.failure().unwrap();
@@ -168,7 +192,7 @@ fn a_program_that_ends_or_talks_nonsense_ends_the_search_with_a_reason() {
 
 #[test]
 fn illegal_and_repeated_proposals_are_refused_with_a_reason_and_replaced() {
-    let program: Program = |said, _| {
+    let program = |said: &Value, _: &mut Vec<Value>| {
         let known =
             json!({"rows": 4, "columns": 8, "steps": 64, "unroll": 1, "pack": "none", "order": "mnk"});
         let illegal = json!({"rows": 64, "columns": 64, "unheard_of": 1});
@@ -180,6 +204,6 @@ fn illegal_and_repeated_proposals_are_refused_with_a_reason_and_replaced() {
     let proposals = external.ask(&synthetic::space(), 3, &mut ChaCha8Rng::seed_from_u64(1));
     let different: BTreeSet<_> = proposals.iter().map(|proposal| &proposal.genome).collect();
     assert_eq!((proposals.len(), different.len()), (3, 3));
-    let second = &external.dialogue()[2].said;
+    let second = &external.link.dialogue()[2].said;
     assert!(second.contains("not a legal point") && second.contains("before"), "{second}");
 }
