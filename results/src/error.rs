@@ -25,6 +25,9 @@ pub enum ReportError {
         /// What the system said.
         error: io::Error,
     },
+    /// A table cannot be written as Parquet.
+    #[error("table cannot be written: {0}")]
+    Parquet(String),
     /// A chart cannot be drawn.
     #[error("chart cannot be drawn: {0}")]
     Chart(String),

@@ -4,7 +4,8 @@
 //!
 //! - [`report`] writes one self-contained page and the charts in it as files,
 //! - [`Summary`] is the handful of numbers that a command prints,
-//! - [`export_csv`] is a table with one line a trial.
+//! - [`Table::of_trials`] is a table with one row a trial, written by [`write_csv`] and [`write_parquet`],
+//! - [`write_optuna_journal`] writes a study for Optuna.
 //!
 //! [`ScoreCourse`] and [`ScoreMap`] draw how strategies did on recorded spaces.
 #![forbid(unsafe_code)]
@@ -25,7 +26,7 @@ pub use campaign::Campaign;
 pub use charts::{ScoreCourse, ScoreCurve, ScoreMap};
 pub use convergence::{Axis, Convergence, convergence};
 pub use error::ReportError;
-pub use export::export_csv;
+pub use export::{Column, Table, Values, write_csv, write_optuna_journal, write_parquet};
 pub use importance::{Importance, importance};
 pub use report::{Report, report};
 pub use roofline::{Bound, bound};

@@ -7,7 +7,9 @@ use std::fs;
 
 use support::{events, write};
 use tilewright_journal::{Event, JOURNAL_FILE};
-use tilewright_results::{Axis, Campaign, ReportError, Summary, convergence, export_csv, importance, report};
+use tilewright_results::{
+    Axis, Campaign, ReportError, Summary, Table, convergence, importance, report, write_csv,
+};
 
 fn campaign(events: &[Event]) -> Campaign {
     let folder = tempfile::tempdir().unwrap();
@@ -165,7 +167,7 @@ fn the_parameter_that_the_model_makes_matter_most_comes_first() {
 fn the_export_has_one_line_a_trial_and_as_many_fields_in_each() {
     let campaign = campaign(&events(100, 7));
     let mut out = Vec::new();
-    export_csv(&campaign, &mut out).unwrap();
+    write_csv(&Table::of_trials(&campaign), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let fields = |line: &str| {
         let mut quoted = false;

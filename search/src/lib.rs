@@ -40,6 +40,6 @@ pub use ranker::{ModelRanker, ModelRankerParts, ProposalOrder, Ranked, Ranker, S
 pub use scoreboard::Scoreboard;
 pub use state::StateError;
 pub use strategy::{
-    Evolution, EvolutionSettings, External, ExternalError, Parameters, Proposal, Strategy,
-    StrategyEntry, strategies, strategy,
+    Evolution, EvolutionSettings, External, ExternalError, Parameters, Proposal, Strategy, StrategyEntry,
+    strategies, strategy,
 };

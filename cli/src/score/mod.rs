@@ -10,6 +10,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
+use tilewright_results::write_parquet;
 use tilewright_search::score::{
     Contestant, Estimate, ScoreReport, ScoreSettings, ScoredSpace, StrategyScore, score,
 };
@@ -17,7 +18,7 @@ use tilewright_search::{External, Strategy, strategies, strategy};
 
 use crate::arguments::Score;
 use crate::proposer::Proposer;
-use crate::{UsageError, output};
+use crate::{UsageError, export, output};
 
 /// The strategy that every other is seen beside.
 const YARDSTICK: &str = "random";
@@ -48,6 +49,9 @@ pub(crate) fn run(arguments: &Score) -> Result<()> {
         Some(folder) => charts::write(folder, &report)?,
         None => Vec::new(),
     };
+    if let Some(file) = &arguments.parquet {
+        export::write(file, |out| Ok(write_parquet(&table::of_runs(&report), out)?))?;
+    }
     if arguments.json {
         return output::json(&in_json(&report, &spaces, &charts));
     }
@@ -72,13 +76,16 @@ fn contestants(arguments: &Score) -> Result<Vec<Contestant>> {
         for name in names.iter().filter(|name| *name != External::ID).map(String::as_str).chain([YARDSTICK]) {
             let known: Vec<&str> = strategies().iter().map(|entry| entry.id).collect();
             let unknown = || {
-                UsageError(format!("unknown strategy `{name}`; there are: all, external, {}", known.join(", ")))
+                UsageError(format!(
+                    "unknown strategy `{name}`; there are: all, external, {}",
+                    known.join(", ")
+                ))
             };
             chosen.push(strategy(name).ok_or_else(unknown)?.into());
         }
     }
     if let Some(proposer) = proposer {
-        let create = move || -> Box<dyn Strategy> {
+        let create = move |_: &ScoredSpace, _: u32| -> Box<dyn Strategy> {
             let started = proposer.start(Vec::new());
             Box::new(started.unwrap_or_else(|error| External::unavailable(format!("{error:#}"))))
         };

@@ -1,5 +1,6 @@
-//! Scores for people: one line a strategy, the best first.
+//! Scores as tables: for people one line a strategy, the best first; for other tools one row a run.
 
+use tilewright_results::Table;
 use tilewright_search::score::{ScoreReport, ScoredSpace, StrategyScore};
 
 /// The whole result.
@@ -44,4 +45,16 @@ pub(super) fn text(report: &ScoreReport, spaces: &[ScoredSpace]) -> String {
         ));
     }
     text
+}
+
+/// One row for each run of each strategy on each space.
+pub(super) fn of_runs(report: &ScoreReport) -> Table {
+    let spaces = || report.strategies.iter().flat_map(|of| of.spaces.iter().map(move |space| (of, space)));
+    let runs =
+        || spaces().flat_map(|(of, space)| space.scores.iter().zip(0..).map(move |run| (of, space, run)));
+    Table::default()
+        .texts("strategy", runs().map(|(of, ..)| Some(of.strategy.clone())))
+        .texts("space", runs().map(|(_, space, _)| Some(space.space.clone())))
+        .counts("run", runs().map(|(.., (_, run))| Some(run)))
+        .numbers("score", runs().map(|(.., (&score, _))| Some(score)))
 }

@@ -131,9 +131,9 @@ fn a_campaign_of_a_program_outside_is_recorded_and_goes_on_after_any_end_of_the_
         assert_eq!(result, whole, "cut at {cut}");
         assert_eq!(rest, events[cut.min(events.len() - 1)..], "cut at {cut}");
     }
-    let (result, recorded) = run_with(&mut outside(&[], 3), &mut SyntheticRunner::default());
+    let (result, recorded) = run_with(&mut outside(&[], 9), &mut SyntheticRunner::default());
     assert!(matches!(&result.why, EndReason::Failed(why) if why.contains("ended")), "{:?}", result.why);
-    assert!(result.winner.is_some() && result.runs > 10);
+    assert!(result.winner.is_some() && result.runs > 16);
     let recorded: Vec<Event> =
         recorded.into_iter().filter(|event| !matches!(event, Event::CampaignEnded(_))).collect();
     assert_eq!(recorded, events[..recorded.len()]);

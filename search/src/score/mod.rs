@@ -23,7 +23,8 @@ mod window;
 pub use baseline::Baseline;
 pub use replay::{Improvement, Replay, replay};
 pub use report::{
-    Contestant, Course, Estimate, ScoreReport, ScoreSettings, SpaceScore, StrategyFailure, StrategyScore, score,
+    Contestant, Course, Create, Estimate, ScoreReport, ScoreSettings, SpaceScore, StrategyFailure,
+    StrategyScore, score,
 };
 pub use space::{ScoreError, ScoredSpace};
 pub use window::Window;

@@ -28,9 +28,12 @@ pub struct ScoreSettings {
 pub struct Contestant {
     /// Its name in the report.
     pub name: String,
-    /// A new one that has seen nothing.
-    pub create: Box<dyn Fn() -> Box<dyn Strategy> + Send + Sync>,
+    /// A new one that has seen nothing, for the run of this number on this space.
+    pub create: Create,
 }
+
+/// Makes a strategy for a run.
+pub type Create = Box<dyn Fn(&ScoredSpace, u32) -> Box<dyn Strategy> + Send + Sync>;
 
 impl fmt::Debug for Contestant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,7 +43,7 @@ impl fmt::Debug for Contestant {
 
 impl From<StrategyEntry> for Contestant {
     fn from(entry: StrategyEntry) -> Self {
-        Self { name: entry.id.to_owned(), create: Box::new(entry.create) }
+        Self { name: entry.id.to_owned(), create: Box::new(move |_, _| (entry.create)()) }
     }
 }
 
@@ -138,7 +141,7 @@ pub fn score(
         .map(|(contestant, space, run)| {
             let space = &spaces[space];
             let seed = streams::of_run(settings.seed, space.name(), run);
-            let replay = replay(space, (contestants[contestant].create)().as_mut(), seed);
+            let replay = replay(space, (contestants[contestant].create)(space, run).as_mut(), seed);
             done();
             match &replay.failure {
                 None => Ok(replay),

@@ -137,7 +137,8 @@ impl Link {
         let answer = match recorded {
             Some(recorded) => Some(recorded.answer),
             None => live.inspect(|answer| {
-                let record = ProposerAnswered { said: digest, question: said.clone(), answer: answer.clone() };
+                let record =
+                    ProposerAnswered { said: digest, question: said.clone(), answer: answer.clone() };
                 self.fresh.push(record);
             }),
         };
