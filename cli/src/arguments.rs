@@ -202,7 +202,7 @@ pub(crate) struct Export {
     /// Write the same table as Parquet; campaigns only
     #[arg(long, value_name = "FILE")]
     pub(crate) parquet: Option<PathBuf>,
-    /// Write a study for Optuna's JournalStorage and optuna-dashboard; campaigns only
+    /// Write a study for Optuna's journal storage and its dashboard; campaigns only
     #[arg(long, value_name = "FILE")]
     pub(crate) optuna_journal: Option<PathBuf>,
     /// Print one JSON object that names the files

@@ -241,12 +241,11 @@ fn search(
     let limits = setup.target.limits(request.threads);
     let default = default_schedule(&request.workload, &limits);
     let space = SearchSpace::of(&request.workload, &limits)?;
-    let strategy: Box<dyn Strategy> = match &setup.proposer {
-        Some(proposer) => Box::new(proposer.start(answers(&events))?),
-        None => {
-            let entry = strategy(&request.strategy);
-            (entry.context("the campaign's strategy is not known to this version")?.create)()
-        }
+    let strategy: Box<dyn Strategy> = if let Some(proposer) = &setup.proposer {
+        Box::new(proposer.start(answers(&events))?)
+    } else {
+        let entry = strategy(&request.strategy);
+        (entry.context("the campaign's strategy is not known to this version")?.create)()
     };
     let chip = facts::chip(&setup.report, setup.target.isa, limits.vector_bytes, limits.vector_registers);
     let operations = request.workload.operator().describe(request.workload.parameters())?.operations();

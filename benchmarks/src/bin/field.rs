@@ -110,14 +110,13 @@ fn traces(arguments: &Arguments, spaces: &[ScoredSpace]) -> Result<Vec<Runs>> {
         let name = format!("{}-{digest}.{}.{strategy}.{runs}-{seed}.json", space.name(), tool.name);
         let file = folder.join(name);
         let known = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
-        let trace = match known {
-            Some(trace) => trace,
-            None => {
-                let trace = tool.run(&field, &plan, strategy)?;
-                std::fs::write(&file, serde_json::to_string(&trace)?)?;
-                eprintln!("{}: {strategy} on {}", tool.name, space.name());
-                trace
-            }
+        let trace = if let Some(trace) = known {
+            trace
+        } else {
+            let trace = tool.run(&field, &plan, strategy)?;
+            std::fs::write(&file, serde_json::to_string(&trace)?)?;
+            eprintln!("{}: {strategy} on {}", tool.name, space.name());
+            trace
         };
         Ok((tool, strategy, space.name().to_owned(), trace))
     };

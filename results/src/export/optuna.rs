@@ -112,16 +112,13 @@ impl Distribution {
         let numbers: Option<Vec<u64>> = values.iter().map(number).collect();
         let named =
             |name: &str, attributes: Value| json!({ "name": name, "attributes": attributes }).to_string();
-        match numbers.as_deref() {
-            Some([low, .., high] | [low @ high]) => {
-                let attributes = json!({ "log": false, "step": 1, "low": low, "high": high });
-                Self { text: named("IntDistribution", attributes), choices: None }
-            }
-            _ => {
-                let choices: Vec<String> = values.iter().map(ToString::to_string).collect();
-                let text = named("CategoricalDistribution", json!({ "choices": choices }));
-                Self { text, choices: Some(values) }
-            }
+        if let Some([low, .., high] | [low @ high]) = numbers.as_deref() {
+            let attributes = json!({ "log": false, "step": 1, "low": low, "high": high });
+            Self { text: named("IntDistribution", attributes), choices: None }
+        } else {
+            let choices: Vec<String> = values.iter().map(ToString::to_string).collect();
+            let text = named("CategoricalDistribution", json!({ "choices": choices }));
+            Self { text, choices: Some(values) }
         }
     }
 
