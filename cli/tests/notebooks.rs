@@ -1,5 +1,4 @@
 //! The notebooks are checked in without what running them leaves behind.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use serde_json::{Value, json};
 
