@@ -34,6 +34,9 @@ def run(strategy, plan, seed):
     def point(configuration):
         return tuple(where[configuration[name]] for name, where in zip(names, positions))
 
+    def legal(configuration):
+        return point(configuration) in plan.points
+
     with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
         results, _ = kernel_tuner.tune_kernel(
             plan.kernel,
@@ -41,7 +44,7 @@ def run(strategy, plan, seed):
             "",
             [],
             values,
-            restrictions=lambda configuration: point(configuration) in plan.points,
+            restrictions=legal,
             lang="C",
             quiet=True,
             strategy=strategy,
