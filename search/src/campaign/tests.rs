@@ -109,6 +109,40 @@ fn a_campaign_killed_anywhere_and_resumed_ends_like_one_that_was_not() {
     }
 }
 
+/// The events as the journal writes them, with any number of threads.
+fn bytes_with(threads: usize, run: impl FnOnce() -> Vec<Event> + Send) -> Vec<u8> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| run().iter().flat_map(|event| serde_json::to_vec(event).unwrap()).collect())
+}
+
+#[test]
+fn proposals_are_the_same_byte_for_byte_with_any_number_of_threads_killed_and_resumed() {
+    for entry in strategies() {
+        // A ranker that discriminates makes rounds of many proposals, which all threads work on.
+        let ranked = |events: &[Event]| {
+            let settings = CampaignSettings { ns_per_proposal: 5_000, ..settings(11, 60) };
+            let mut parts = synthetic::parts((entry.create)());
+            parts.ranker = Box::new(Oracle);
+            Campaign::resume(settings, parts, events.iter().cloned())
+        };
+        let whole = || run_with(&mut ranked(&[]), &mut SyntheticRunner::default()).1;
+        let one = bytes_with(1, whole);
+        assert!(one.len() > 10_000);
+        for threads in [2, 8] {
+            assert!(bytes_with(threads, whole) == one, "{} with {threads} threads", entry.id);
+        }
+        let events = whole();
+        for (threads, cut) in [(8, 5), (1, events.len() / 2), (2, events.len() * 4 / 5)] {
+            let resumed = || {
+                let rest = run_with(&mut ranked(&events[..cut]), &mut SyntheticRunner::default()).1;
+                [events[..cut].to_vec(), rest].concat()
+            };
+            let resumed = bytes_with(threads, resumed);
+            assert!(resumed == one, "{} killed after {cut}, resumed with {threads} threads", entry.id);
+        }
+    }
+}
+
 /// A campaign whose strategy is a program outside, which ends after so many answers.
 fn outside(events: &[Event], answers: usize) -> Campaign {
     let recorded = events.iter().filter_map(|event| match event {
