@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rand::Rng;
+use rand::{Rng, RngExt};
 use tilewright_ir::computation::Computation;
 use tilewright_ir::{
     Illegal, Limits, SCHEDULE_VERSION, Schedule, ScheduleValue, Workload, starting_schedules,
@@ -21,6 +21,8 @@ use crate::walk::{Engine, First, Position};
 
 /// Restarts of a random walk that ran into a dead end, before the default genome is given instead.
 const MOST_RESTARTS: u32 = 1_000;
+/// Draws of one point by [`SearchSpace::sample_uniformly`].
+const MOST_DRAWS: u32 = 100_000;
 /// Different facts kept while counting: bounds time and memory.
 const MOST_STATES: usize = 200_000;
 
@@ -166,6 +168,33 @@ impl SearchSpace {
         }
         let wishes = vec![Wish::Free; self.genes.len()];
         (0..MOST_RESTARTS).find_map(|_| self.complete(&wishes, rng)).unwrap_or_else(|| self.default.clone())
+    }
+
+    /// A legal genome, each with the same probability, whatever the genes' own distributions; `None` when
+    /// 100,000 attempts end nowhere, in a space that is legal in a tiny part.
+    ///
+    /// A draw gene by gene has the probability ∏ 1/(open values), and is kept with the probability
+    /// ∏ (open values)/(values): the product is the same for all.
+    pub fn sample_uniformly(&self, rng: &mut dyn Rng) -> Option<Genome> {
+        if let Some(drawn) = self.engine.draw(rng) {
+            return Some(Genome(drawn.into()));
+        }
+        (0..MOST_DRAWS).find_map(|_| {
+            let (mut values, mut kept) = (Vec::with_capacity(self.genes.len()), 1.0);
+            let done = self.engine.walk(&self.genes, &mut |position| {
+                let gene = &self.genes[position.gene()];
+                let index = if position.active() {
+                    let open = position.open(gene);
+                    kept *= open.len() as f64 / gene.values.len() as f64;
+                    sampling::uniform(&open, rng)?
+                } else {
+                    0
+                };
+                values.push(index);
+                Some(index)
+            });
+            (done && rng.random::<f64>() < kept).then(|| Genome(values.into()))
+        })
     }
 
     /// The schedule of a genome; repairs nothing.
