@@ -1,8 +1,8 @@
 //! Turns accesses into addresses: layouts become strides, panels keep their constant addresses affine.
 
 use tilewright_ir::DataType;
-use tilewright_ir::affine::{Affine, Variable};
-use tilewright_ir::program::{Access, Buffer, Layout, Target};
+use tilewright_ir::affine::Affine;
+use tilewright_ir::program::{Access, Axis, Buffer, Layout, Target};
 use tilewright_ir::workspace::{REGISTER_LEVEL, fixed_shape};
 
 use super::prepare::{Preparer, affine};
@@ -11,7 +11,7 @@ use crate::error::{CompileError, unsupported};
 
 impl Preparer<'_> {
     /// Where an access finds its elements; `axes` are the instruction's.
-    pub(super) fn place(&mut self, access: &Access, axes: &[Variable]) -> Result<Place, CompileError> {
+    pub(super) fn place(&mut self, access: &Access, axes: &[Axis]) -> Result<Place, CompileError> {
         let program = self.program;
         let indices: Vec<&Affine> = access.indices.iter().map(affine).collect::<Result<_, _>>()?;
         let (name, data_type) = match access.target {
@@ -59,7 +59,7 @@ impl Preparer<'_> {
         &mut self,
         base: Base,
         total: Affine,
-        axes: &[Variable],
+        axes: &[Axis],
         panel: Option<PanelPlace>,
         room: bool,
     ) -> Result<Place, CompileError> {
@@ -72,7 +72,7 @@ impl Preparer<'_> {
         &mut self,
         buffer: u32,
         indices: &[&Affine],
-        axes: &[Variable],
+        axes: &[Axis],
         panels: &Panels<'_>,
     ) -> Result<Place, CompileError> {
         let others = |dimension: &usize| *dimension != panels.dimension;
@@ -83,12 +83,17 @@ impl Preparer<'_> {
 
         // Whole panels go to the address, what remains depends on the point alone.
         let (cut, coefficients) = split(indices[panels.dimension], axes);
-        let constant = cut.constant();
-        let cut = cut - constant;
-        if !self.is_multiple(&cut, panels.width) {
+        let constant = cut.constant().rem_euclid(panels.width);
+        let Some(entry) = self.entry(cut - constant, panels.width) else {
             return unsupported("a panel that is entered in its middle");
+        };
+        let reach = axes.iter().zip(&coefficients).map(|(axis, by)| by * (axis.extent as i64 - 1));
+        let strip = constant..constant + reach.clone().filter(|by| *by > 0).sum::<i64>() + 1;
+        if entry.strip < panels.width && (strip.start < 0 || strip.end > entry.strip || reach.min() < Some(0))
+        {
+            return unsupported("a strip of a panel that reaches into the next");
         }
-        total = total + cut * inner_elements;
+        total = total + entry.panel * inner_elements + entry.inside;
         let panel = PanelPlace {
             constant,
             coefficients,
@@ -98,20 +103,39 @@ impl Preparer<'_> {
         self.memory(Base::Buffer(buffer), total, axes, Some(panel), true)
     }
 
-    /// Whether an expression over the loops around is always a multiple of `width`.
-    fn is_multiple(&self, expression: &Affine, width: i64) -> bool {
-        let mut expression = expression.clone();
+    /// Where in which panel an expression over the loops around lies, if that is the same for each loop's
+    /// every iteration: loops go from panel to panel, and at most one goes through a panel in strips.
+    fn entry(&self, expression: Affine, width: i64) -> Option<PanelEntry> {
+        let mut entry = PanelEntry { panel: expression.clone(), inside: Affine::default(), strip: width };
+        let mut first = expression;
         for open in self.loops.iter().rev() {
-            let coefficient = expression.coefficient(open.variable);
-            if coefficient != 0 {
-                if coefficient * open.step % width != 0 {
-                    return false;
-                }
-                expression = expression.substitute(open.variable, &open.start);
+            let coefficient = first.coefficient(open.variable);
+            if coefficient == 0 {
+                continue;
             }
+            if coefficient * open.step % width != 0 {
+                let strips = coefficient == 1 && width % open.step == 0 && entry.strip == width;
+                if !strips || open.span.is_none_or(|span| span > width) {
+                    return None;
+                }
+                entry.strip = open.step;
+                entry.inside = Affine::from(open.variable) - open.start.clone();
+                entry.panel = entry.panel.substitute(open.variable, &open.start);
+            }
+            first = first.substitute(open.variable, &open.start);
         }
-        expression.as_constant().is_some_and(|constant| constant % width == 0)
+        (first.as_constant()? % width == 0).then_some(entry)
     }
+}
+
+/// How a panel is entered.
+struct PanelEntry {
+    /// A multiple of the panel's width: where the panel begins.
+    panel: Affine,
+    /// Where the strip begins in it, a multiple of the strip's width.
+    inside: Affine,
+    /// Width of a strip; the panel's when it is not entered in strips.
+    strip: i64,
 }
 
 /// Layout of panels.
@@ -136,18 +160,18 @@ fn row_strides(shape: &[u64], pad: i64) -> Vec<i64> {
 }
 
 /// The part without the axes, and the coefficient of each axis.
-fn split(expression: &Affine, axes: &[Variable]) -> (Affine, Vec<i64>) {
-    let coefficients: Vec<i64> = axes.iter().map(|axis| expression.coefficient(*axis)).collect();
+fn split(expression: &Affine, axes: &[Axis]) -> (Affine, Vec<i64>) {
+    let coefficients: Vec<i64> = axes.iter().map(|axis| expression.coefficient(axis.variable)).collect();
     let mut outside = expression.clone();
     for (axis, &coefficient) in axes.iter().zip(&coefficients) {
         if coefficient != 0 {
-            outside = outside - Affine::from(*axis) * coefficient;
+            outside = outside - Affine::from(axis.variable) * coefficient;
         }
     }
     (outside, coefficients)
 }
 
-fn register(buffer: &Buffer, id: u32, indices: &[&Affine], axes: &[Variable]) -> Result<Place, CompileError> {
+fn register(buffer: &Buffer, id: u32, indices: &[&Affine], axes: &[Axis]) -> Result<Place, CompileError> {
     let mut place = RegisterPlace { buffer: id, constants: Vec::new(), coefficients: Vec::new() };
     for index in indices {
         let (outside, coefficients) = split(index, axes);

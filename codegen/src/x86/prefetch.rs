@@ -1,7 +1,6 @@
 //! Which lines the prefetch hints of a program mean.
 
 use iced_x86::Code;
-use tilewright_ir::affine::Variable;
 use tilewright_ir::program::{Access, Axis, Operation as Work, Prefetch, Statement};
 
 use super::emitter::Emitter;
@@ -31,8 +30,7 @@ impl Preparer<'_> {
                     _ => continue,
                 };
                 for access in read.iter().filter(|access| access.target == hint.target) {
-                    let axes: Vec<Variable> = instruction.axes.iter().map(|axis| axis.variable).collect();
-                    let Place::Memory(place) = self.place(access, &axes)? else { continue };
+                    let Place::Memory(place) = self.place(access, &instruction.axes)? else { continue };
                     let Some(class) = place.address.class else { continue };
                     let Some(innermost) = self.loops.last() else { continue };
                     let advance = self.classes[class].terms.coefficient(innermost.variable) * step;
@@ -56,8 +54,7 @@ impl Preparer<'_> {
         place: &Access,
         write: bool,
     ) -> Result<Option<Operation>, CompileError> {
-        let variables: Vec<Variable> = axes.iter().map(|axis| axis.variable).collect();
-        let Place::Memory(place) = self.place(place, &variables)? else { return Ok(None) };
+        let Place::Memory(place) = self.place(place, axes)? else { return Ok(None) };
         let extents = std::array::from_fn(|axis| axes.get(axis).map_or(1, |axis| axis.extent));
         let kind = Kind::Prefetch { lines: lines(&place, &extents), write };
         Ok(Some(Operation { axes: Vec::new(), vector: None, once: false, kind }))

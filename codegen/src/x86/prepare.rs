@@ -3,7 +3,7 @@
 use tilewright_ir::affine::{Affine, Constraint, Index, Variable};
 use tilewright_ir::expression::Expression;
 use tilewright_ir::program::{
-    Deal, Dimension, Instruction, Loop, Operation as Work, Program, Statement, Target,
+    Axis, Deal, Dimension, Instruction, Loop, Operation as Work, Program, Statement, Target,
 };
 use tilewright_ir::workspace::REGISTER_LEVEL;
 
@@ -23,6 +23,8 @@ pub(super) struct OpenLoop {
     pub(super) variable: Variable,
     pub(super) start: Affine,
     pub(super) step: i64,
+    /// Its last value is less than this above its first one; `None` where that is known at run time only.
+    pub(super) span: Option<i64>,
 }
 
 /// State of the walk.
@@ -190,7 +192,9 @@ impl<'a> Preparer<'a> {
 
         self.needs.push(Vec::new());
         let step = dimension.step as i64;
-        self.loops.push(OpenLoop { variable: dimension.variable, start: start.clone(), step });
+        let spans = dimension.stop.iter().filter_map(|stop| affine(stop).ok());
+        let span = spans.filter_map(|stop| self.constant(stop.clone() - start.clone())).min();
+        self.loops.push(OpenLoop { variable: dimension.variable, start: start.clone(), step, span });
         let was_inside = self.inside_thread;
         self.inside_thread |= dealt.is_some();
         let mut body = Vec::new();
@@ -271,8 +275,9 @@ impl<'a> Preparer<'a> {
             }
             axes.push(node);
         }
-        let variables: Vec<Variable> = instruction.axes.iter().map(|axis| axis.variable).collect();
-        let vector = instruction.vector.and_then(|vector| variables.iter().position(|axis| *axis == vector));
+        let points = instruction.axes.as_slice();
+        let vector =
+            instruction.vector.and_then(|vector| points.iter().position(|axis| axis.variable == vector));
         let written = match &instruction.operation {
             Work::Fill { destination, .. }
             | Work::Copy { destination, .. }
@@ -292,26 +297,26 @@ impl<'a> Preparer<'a> {
         };
         let kind = match &instruction.operation {
             Work::Fill { destination, value } => {
-                Kind::Fill { destination: self.place(destination, &variables)?, value: value.value() as f32 }
+                Kind::Fill { destination: self.place(destination, points)?, value: value.value() as f32 }
             }
             Work::Copy { destination, source, pad } => Kind::Copy {
-                destination: self.place(destination, &variables)?,
-                source: self.place(source, &variables)?,
+                destination: self.place(destination, points)?,
+                source: self.place(source, points)?,
                 pad: pad.map(|pad| pad.value() as f32),
             },
             Work::Contract { accumulator, a, b, broadcast } => Kind::Contract {
-                accumulator: self.place(accumulator, &variables)?,
-                a: self.place(a, &variables)?,
-                b: self.place(b, &variables)?,
+                accumulator: self.place(accumulator, points)?,
+                a: self.place(a, points)?,
+                b: self.place(b, points)?,
                 broadcast: *broadcast,
             },
             Work::Map { destination, expression } => Kind::Map {
-                destination: self.place(destination, &variables)?,
-                expression: self.expression(expression, &variables)?,
+                destination: self.place(destination, points)?,
+                expression: self.expression(expression, points)?,
             },
             Work::Reduce { destination, expression, combine, accumulate, position: None } => Kind::Reduce {
-                destination: self.place(destination, &variables)?,
-                expression: self.expression(expression, &variables)?,
+                destination: self.place(destination, points)?,
+                expression: self.expression(expression, points)?,
                 combine: *combine,
                 accumulate: *accumulate,
             },
@@ -321,11 +326,14 @@ impl<'a> Preparer<'a> {
         Ok(Some(Operation { axes, vector, once: shared && self.workers > 1 && !self.inside_thread, kind }))
     }
 
-    fn expression(
-        &mut self,
-        expression: &Expression,
-        axes: &[Variable],
-    ) -> Result<ExpressionNode, CompileError> {
+    /// The value of an expression that no loop changes which runs more than once.
+    fn constant(&self, expression: Affine) -> Option<i64> {
+        let single = |open: &&OpenLoop| open.span.is_some_and(|span| span <= open.step);
+        let known = self.loops.iter().rev().filter(single);
+        known.fold(expression, |value, open| value.substitute(open.variable, &open.start)).as_constant()
+    }
+
+    fn expression(&mut self, expression: &Expression, axes: &[Axis]) -> Result<ExpressionNode, CompileError> {
         Ok(match expression {
             Expression::Constant(value) => ExpressionNode::Constant(value.value() as f32),
             Expression::Load(access) => ExpressionNode::Load(self.place(access, axes)?),

@@ -45,6 +45,17 @@ fn copy_steps(nest: &Nest<'_>) -> u64 {
     }
 }
 
+/// Elements of the other axis that one packing instruction copies: a register tile's, but where the copy turns
+/// rows of the reduction into columns only a vector of them, with the reduction as the innermost loop. So few
+/// rows are read at a time, each from its beginning to its end, which is what prefetchers and the ways of L1
+/// can follow.
+fn copy_width(nest: &Nest<'_>, side: usize) -> u64 {
+    let (plan, operand) = (nest.plan, operand(nest, side));
+    let turns = plan.vector == Vector::Columns && operand.stride_of(K) == 1 && operand.stride_of(side) != 1;
+    let whole = plan.register[side];
+    if turns && whole % plan.lanes == 0 { plan.lanes } else { whole }
+}
+
 fn buffer(nest: &Nest<'_>, side: usize, level: &str, lifetime: Lifetime) -> Buffer {
     let plan = nest.plan;
     let others = nest.ranges[side].full.next_multiple_of(plan.register[side]);
@@ -91,7 +102,10 @@ const PLACE_REDUCTION: Variable = Variable(u32::MAX - 1);
 fn fill(nest: &mut Nest<'_>, side: usize, into: &Packed, rows_dealt: bool) -> Vec<Statement> {
     let plan = nest.plan;
     let name = AXIS_NAMES[side];
-    let (rows, outer_rows) = nest.split(side, &format!("{name}p"), plan.register[side]);
+    let (panels, outer_rows) = nest.split(side, &format!("{name}p"), plan.register[side]);
+    let width = copy_width(nest, side);
+    let strips = (width < plan.register[side]).then(|| nest.split(side, &format!("{name}s"), width).0);
+    let rows = strips.as_ref().unwrap_or(&panels);
     let steps = copy_steps(nest);
     let (reduction, outer_reduction) = nest.split(K, "kp", steps);
     let (row, step) = (nest.builder.variable(&name.to_string()), nest.builder.variable("k"));
@@ -100,7 +114,7 @@ fn fill(nest: &mut Nest<'_>, side: usize, into: &Packed, rows_dealt: bool) -> Ve
         extent,
         limit: nest.limits(of, &Affine::from(dimension.variable)),
     };
-    let axes = [axis(nest, row, side, plan.register[side], &rows), axis(nest, step, K, steps, &reduction)];
+    let axes = [axis(nest, row, side, width, rows), axis(nest, step, K, steps, &reduction)];
     let (other, at) = (rows.variable + Affine::from(row), reduction.variable + Affine::from(step));
     let source = operand_access(nest, side, &other, &at);
     let hint = Prefetch { target: source.target, distance: plan.prefetch_pack };
@@ -115,11 +129,14 @@ fn fill(nest: &mut Nest<'_>, side: usize, into: &Packed, rows_dealt: bool) -> Ve
     nest.ranges[side] = outer_rows;
     let mut body = Loop::new([reduction]).with_body([copy]);
     body.prefetch.extend(Some(hint).filter(|hint| hint.distance > 0));
-    let body = body.into();
+    let body = match strips {
+        Some(strips) => vec![Nest::sequential(strips, vec![body.into()])],
+        None => vec![body.into()],
+    };
     if rows_dealt {
-        vec![nest.dealt(rows, Deal::Block, vec![body])]
+        vec![nest.dealt(panels, Deal::Block, body)]
     } else {
-        vec![Nest::sequential(rows, vec![body])]
+        vec![Nest::sequential(panels, body)]
     }
 }
 

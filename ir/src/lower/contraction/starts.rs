@@ -49,6 +49,8 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
         schedules.extend([
             tiled(start().with_name("pack.a", "tile").with_name("pack.b", "tile"), 256),
             tiled(start().with_name("pack.a", "tile").with_name("pack.b", "panel"), 1024),
+            tiled(start().with_name("pack.a", "tile").with_name("pack.b", "panel"), 1024)
+                .with_name("inner", "nm"),
             tile(start().with_name("pack.a", "whole").with_name("pack.b", "panel"), "tile.k", 512, k),
             tiled(start().with_name("pack.a", "tile"), 1024),
             tile(start().with_name("pack.a", "whole"), "tile.k", 256, k),
