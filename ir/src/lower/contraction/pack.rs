@@ -48,12 +48,12 @@ fn copy_steps(nest: &Nest<'_>) -> u64 {
 /// Elements of the other axis that one packing instruction copies: a register tile's, but where the copy turns
 /// rows of the reduction into columns only a vector of them, with the reduction as the innermost loop. So few
 /// rows are read at a time, each from its beginning to its end, which is what prefetchers and the ways of L1
-/// can follow.
+/// can follow. A padding copy writes whole tiles: strips beyond the last row would pad nothing.
 fn copy_width(nest: &Nest<'_>, side: usize) -> u64 {
     let (plan, operand) = (nest.plan, operand(nest, side));
     let turns = plan.vector == Vector::Columns && operand.stride_of(K) == 1 && operand.stride_of(side) != 1;
     let whole = plan.register[side];
-    if turns && whole % plan.lanes == 0 { plan.lanes } else { whole }
+    if turns && !pads(plan, side) && whole.is_multiple_of(plan.lanes) { plan.lanes } else { whole }
 }
 
 fn buffer(nest: &Nest<'_>, side: usize, level: &str, lifetime: Lifetime) -> Buffer {
