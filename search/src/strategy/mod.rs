@@ -1,6 +1,7 @@
 //! Strategies: what to try next. One file each, one line in [`strategies`].
 
 mod annealing;
+mod auto;
 mod axes;
 mod bayesian;
 mod cma_es;
@@ -111,6 +112,7 @@ pub struct StrategyEntry {
 
 /// All strategies, the usual one first.
 const ALL: &[StrategyEntry] = &[
+    entry::<auto::Auto>(),
     evolution::WITH_THOMPSON,
     evolution::WITH_UCB,
     evolution::WITHOUT_BANDIT,

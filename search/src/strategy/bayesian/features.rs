@@ -12,6 +12,8 @@ const MOST_FACTORS: usize = 10;
 #[derive(Debug)]
 pub(super) struct Features {
     dimensions: Vec<Dimension>,
+    /// Number of genes, the first of the dimensions.
+    genes: usize,
     /// Numeric genes with more than two values, those with the most first.
     factors: Vec<usize>,
 }
@@ -25,8 +27,9 @@ impl Features {
         let kind = |ordered| if ordered { Dimension::Ordered } else { Dimension::Choice };
         let mut dimensions: Vec<Dimension> = context.axes.iter().map(|axis| kind(axis.ordered)).collect();
         let pairs = factors.len() * factors.len().saturating_sub(1) / 2;
+        let genes = dimensions.len();
         dimensions.resize(dimensions.len() + pairs, Dimension::Ordered);
-        Self { dimensions, factors }
+        Self { dimensions, genes, factors }
     }
 
     pub(super) fn dimensions(&self) -> &[Dimension] {
@@ -43,6 +46,21 @@ impl Features {
             seen.extend(logarithms[at + 1..].iter().map(|second| first + second));
         }
         seen
+    }
+
+    /// Distance of a place from the nearest of `others`: the mean over genes, from 0 where one is the same to 1
+    /// where all genes of all others are at opposite ends, or are other choices. 0 without others.
+    pub(super) fn gap(&self, place: &[f64], others: &[Vec<f64>]) -> f64 {
+        let distance = |other: &Vec<f64>| {
+            let genes = self.dimensions[..self.genes].iter().zip(place).zip(other);
+            let apart = genes.map(|((kind, first), second)| match kind {
+                Dimension::Ordered => (first - second).abs(),
+                Dimension::Choice => f64::from(u8::from(first != second)),
+            });
+            apart.sum::<f64>()
+        };
+        let nearest = others.iter().map(distance).min_by(f64::total_cmp);
+        nearest.map_or(0.0, |nearest| nearest / self.genes.max(1) as f64)
     }
 }
 
@@ -66,5 +84,20 @@ mod tests {
         assert_eq!(seen[..6], axes.position(&Genome([3, 7, 63, 1, 2, 2].into())));
         // Steps and rows.
         assert!((seen[6] - (64.0_f64 * 4.0).ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_gap_is_the_mean_distance_of_genes_from_the_nearest_place() {
+        let space = synthetic::space();
+        let (axes, memory) = (Axes::of(&space), Memory::default());
+        let context = Context { space: &space, memory: &memory, axes: &axes };
+        let features = Features::of(context);
+        let at = |genes: [u16; 6]| features.at(context, &Genome(genes.into()));
+        let place = at([3, 7, 63, 1, 2, 2]);
+        assert_eq!(features.gap(&place, &[]), 0.0);
+        assert_eq!(features.gap(&place, &[at([0, 0, 0, 0, 0, 0]), place.clone()]), 0.0);
+        // Another choice is as far as the other end of a number.
+        let other_choice = at([3, 7, 63, 0, 2, 2]);
+        assert!((features.gap(&place, &[at([0, 0, 0, 0, 0, 0]), other_choice]) - 1.0 / 6.0).abs() < 1e-12);
     }
 }

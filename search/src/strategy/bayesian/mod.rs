@@ -3,6 +3,9 @@
 //! A forest learns logarithms of times, and of a pool (all neighbours of the fastest points, and random
 //! points) the one with the most expected improvement is proposed. Times above the median of those judged
 //! count as the median, and failures too: where the fast points lie matters, and not how slow the others are.
+//! Trees that agree far from everything judged know no more there than elsewhere, so a point's expectation is
+//! the less certain the farther the nearest judged point is; without that the search gets stuck where all
+//! trees have learned the same.
 //! Beside each gene's place the forest sees the product of each two numbers, since limits of hardware (threads
 //! of a block, bytes of a tile) are limits on products.
 //!
@@ -17,6 +20,7 @@ use std::collections::BTreeSet;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::statistics::Statistics;
 use tilewright_genome::Genome;
 
 use super::Proposal;
@@ -34,6 +38,9 @@ const FASTEST: usize = 6;
 const RANDOM: usize = 300;
 /// Share of new points in the history that make the forest learn anew.
 const RENEWAL: f64 = 0.04;
+/// Standard deviation that the distance of a point from the nearest judged one adds, when all its genes are
+/// as far apart as they can be, over the standard deviation of the scores.
+const FARNESS: f64 = 2.5;
 /// Quantile of the scores that slower points and failures are counted as.
 const CAP: f64 = 0.5;
 
@@ -50,7 +57,7 @@ pub(super) struct Bayesian {
 impl Method for Bayesian {
     const ID: &'static str = "bayesian";
     const SUMMARY: &'static str = "Bayesian optimisation with a forest of regression trees";
-    const DESIGN: usize = 8;
+    const DESIGN: usize = 5;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
         let stale = self.news as f64 >= (self.history.len() as f64 * RENEWAL).max(1.0);
@@ -90,7 +97,9 @@ impl Bayesian {
         let best = best_first.first()?.score?;
         let features = Features::of(context);
         let places: Vec<Vec<f64>> = best_first.iter().map(|it| features.at(context, &it.genome)).collect();
-        let forest = Forest::of(&places, &capped(&best_first, best), features.dimensions(), rng);
+        let scores = capped(&best_first, best);
+        let forest = Forest::of(&places, &scores, features.dimensions(), rng);
+        let farness = FARNESS * scores.iter().population_std_dev();
         let mut pool: BTreeSet<(Genome, Option<u64>)> = BTreeSet::new();
         for observation in best_first.iter().take(FASTEST) {
             let mut neighbours = Neighbours::of(context, &observation.genome, None, rng);
@@ -103,8 +112,10 @@ impl Bayesian {
             .into_iter()
             .filter(|(genome, _)| context.memory.is_new(genome))
             .map(|(genome, parent)| {
-                let expectation = forest.expect(&features.at(context, &genome));
-                (improvement(expectation, best), genome, parent)
+                let place = features.at(context, &genome);
+                let Expectation { mean, deviation } = forest.expect(&place);
+                let deviation = deviation.hypot(farness * features.gap(&place, &places));
+                (improvement(Expectation { mean, deviation }, best), genome, parent)
             })
             .collect();
         ranked.sort_by(|first, second| first.0.total_cmp(&second.0));

@@ -1,0 +1,69 @@
+//! What `tune` and `score` take unless told otherwise: a model that exploits what it has learned, and walks and
+//! populations that take over the more, the longer nothing better was found.
+//!
+//! Eight evaluations or ten thousand, one surrogate serves well until it is wrong: where its trees agree on a
+//! mistake, expected improvement asks near the same few points for ever. Methods without a model make no such
+//! mistakes, and they share all judged points with it: what they find is what the forest learns from next, and
+//! the best of all is where the walk goes on from. How often they are asked depends on how much of the search
+//! so far went by since the best was found: seldom while the model makes headway, at most two times of three
+//! when it never did.
+//!
+//! `docs/search.md` says what was measured of each part, and what was left out because it did not help.
+
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+use super::Proposal;
+use super::annealing::SimulatedAnnealing;
+use super::bayesian::Bayesian;
+use super::islands::Islands;
+use super::memory::Observation;
+use super::searcher::{Context, Method};
+
+/// Weight of the model.
+const MODEL: f64 = 0.3;
+/// Weights of the walk and of the populations when nothing was ever improved.
+const WALK: f64 = 0.4;
+const POPULATIONS: f64 = 0.3;
+
+/// See the module.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Auto {
+    model: Bayesian,
+    walk: SimulatedAnnealing,
+    populations: Islands,
+    /// Points judged so far, and since the best of them.
+    judged: usize,
+    since_improvement: usize,
+}
+
+impl Method for Auto {
+    const ID: &'static str = "auto";
+    const SUMMARY: &'static str = "a model, and walks and populations where it is stuck";
+    const DESIGN: usize = Bayesian::DESIGN;
+
+    fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
+        let stagnation = self.since_improvement as f64 / (self.judged as f64 + 1.0);
+        let (walk, populations) = (WALK * stagnation, POPULATIONS * stagnation);
+        let draw = rng.random::<f64>() * (MODEL + walk + populations);
+        let other = if draw < walk {
+            self.walk.propose(context, rng)
+        } else if draw < walk + populations {
+            self.populations.propose(context, rng)
+        } else {
+            None
+        };
+        other.or_else(|| self.model.propose(context, rng))
+    }
+
+    fn learn(&mut self, context: Context<'_>, observation: &Observation) {
+        self.judged += 1;
+        self.since_improvement += 1;
+        if context.memory.best().is_some_and(|best| best.trial == observation.trial) {
+            self.since_improvement = 0;
+        }
+        self.model.learn(context, observation);
+        self.walk.learn(context, observation);
+        self.populations.learn(context, observation);
+    }
+}
