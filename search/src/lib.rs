@@ -13,6 +13,7 @@ mod cost_model;
 mod credit;
 mod digest;
 mod linear;
+pub mod policy;
 mod prepare;
 mod ranker;
 pub mod score;
@@ -40,6 +41,6 @@ pub use ranker::{ModelRanker, ModelRankerParts, ProposalOrder, Ranked, Ranker, S
 pub use scoreboard::Scoreboard;
 pub use state::StateError;
 pub use strategy::{
-    Evolution, EvolutionSettings, External, ExternalError, Parameters, Proposal, Strategy, StrategyEntry,
-    strategies, strategy,
+    Evolution, EvolutionPolicy, EvolutionSettings, External, ExternalError, Parameters, Proposal, Strategy,
+    StrategyEntry, strategies, strategy,
 };

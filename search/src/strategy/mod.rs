@@ -33,7 +33,7 @@ use tilewright_stats::Judged;
 
 use crate::state::StateError;
 
-pub use evolution::{Evolution, EvolutionSettings};
+pub use evolution::{Evolution, EvolutionPolicy, EvolutionSettings};
 pub use external::{External, ExternalError, Parameters};
 use searcher::entry;
 
@@ -129,6 +129,7 @@ const ALL: &[StrategyEntry] = &[
     entry::<iterated_local_search::IteratedLocalSearch>(),
     entry::<latin_hypercube::LatinHypercube>(),
     entry::<random::RandomSearch>(),
+    evolution::WITH_POLICY,
 ];
 
 /// All strategies, the usual one first.

@@ -9,6 +9,7 @@
 //! steady state; Fialho et al. 2010 for operator selection by bandits; Cobb & Grefenstette 1993 for random
 //! immigrants.
 
+mod policy;
 mod population;
 
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ use super::{Proposal, Strategy, StrategyEntry};
 use crate::bandit::{Bandit, BanditEntry, SearchContext, bandit};
 use crate::scoreboard::Scoreboard;
 use crate::state::{self, StateError};
+pub use policy::EvolutionPolicy;
+pub(super) use policy::WITH_POLICY;
 use population::{Member, Population};
 
 pub(super) const WITH_THOMPSON: StrategyEntry = StrategyEntry {
@@ -124,7 +127,29 @@ fn restore(id: &'static str, bandit: &str, bytes: &[u8]) -> Result<Box<dyn Strat
     Ok(Box::new(Evolution { id, bandit: (entry(bandit).restore)(&arms)?, memory }))
 }
 
+/// How a proposal begins.
+enum Start {
+    /// It needs no mutation.
+    Done(Proposal),
+    /// The member at this place of the population is to be mutated.
+    Parent(usize),
+}
+
 impl Memory {
+    fn new(settings: EvolutionSettings) -> Self {
+        Self {
+            settings,
+            population: Population::default(),
+            scores: Scoreboard::default(),
+            told: BTreeSet::new(),
+            trials: 0,
+            failures: 0,
+            judged: 0,
+            since_improvement: 0,
+            best: None,
+        }
+    }
+
     /// Where the search stands, for a child of the trial `parent`.
     fn context(&self, parent: Option<u64>) -> SearchContext {
         SearchContext {
@@ -136,65 +161,60 @@ impl Memory {
             failures: self.failures as f64 / self.trials.max(1) as f64,
         }
     }
-}
 
-impl Evolution {
-    /// A search that has seen nothing.
-    pub fn new(id: &'static str, bandit: Box<dyn Bandit>, settings: EvolutionSettings) -> Self {
-        let memory = Memory {
-            settings,
-            population: Population::default(),
-            scores: Scoreboard::default(),
-            told: BTreeSet::new(),
-            trials: 0,
-            failures: 0,
-            judged: 0,
-            since_improvement: 0,
-            best: None,
-        };
-        Self { id, bandit, memory }
-    }
-
-    fn propose(&mut self, space: &SearchSpace, arms: &[&'static str], rng: &mut dyn Rng) -> Option<Proposal> {
-        let settings = self.memory.settings;
-        let members = self.memory.population.members();
-        let random = Proposal { genome: Genome(Box::default()), operator: None, parent: None };
-        let beginning = self.memory.judged < settings.initial;
-        let immigrants = if beginning { settings.scatter } else { settings.immigrants };
+    /// An immigrant, a child of two parents, or the parent of a mutation.
+    fn start(&self, space: &SearchSpace, rng: &mut dyn Rng) -> Start {
+        let members = self.population.members();
+        let beginning = self.judged < self.settings.initial;
+        let immigrants = if beginning { self.settings.scatter } else { self.settings.immigrants };
         if members.is_empty() || rng.random::<f64>() < immigrants {
-            return Some(Proposal { genome: space.sample(rng), ..random });
+            return Start::Done(Proposal::random(space.sample(rng)));
         }
         let parent = self.tournament(rng);
-        let (base, trial) = (members[parent].genome.clone(), members[parent].trial);
-        let child = |genome, operator: &str| Proposal {
-            genome,
-            operator: Some(operator.to_owned()),
-            parent: Some(trial),
-        };
-        if members.len() > 1 && rng.random::<f64>() < settings.crossover {
+        if members.len() > 1 && rng.random::<f64>() < self.settings.crossover {
             let other = &members[self.tournament(rng)].genome;
-            if let Some(genome) = crossover(space, &base, other, rng) {
-                return Some(child(genome, "crossover"));
+            if let Some(genome) = crossover(space, &members[parent].genome, other, rng) {
+                return Start::Done(Proposal::child(genome, "crossover", members[parent].trial));
             }
         }
-        let context = self.memory.context(Some(trial));
-        let arm = self.bandit.select(arms, &context, rng);
-        let operator = mutation(arms[arm])?;
-        operator.apply(space, &base, rng).map(|genome| child(genome, operator.id()))
+        Start::Parent(parent)
     }
 
     /// The fastest of a few members drawn at random.
     fn tournament(&self, rng: &mut dyn Rng) -> usize {
-        let members = self.memory.population.members().len();
-        (0..self.memory.settings.tournament.max(1))
+        let members = self.population.members().len();
+        (0..self.settings.tournament.max(1))
             .map(|_| rng.random_range(0..members))
             .min()
             .expect("invariant: at least one member is drawn")
     }
 
+    /// Score of a judged trial, and its gain over its parent.
+    fn place(&mut self, judged: &Judged<Trial>) -> (Option<f64>, Option<f64>) {
+        let score = self.scores.place(judged);
+        let parent = judged.subject().provenance.parent.and_then(|parent| self.scores.score(parent));
+        (score, parent.zip(score).map(|(parent, score)| parent - score))
+    }
+
+    /// Takes a trial in that has this score, and gives its genome where it is one of this space.
+    fn absorb(&mut self, space: &SearchSpace, trial: &Trial, score: Option<f64>) -> Option<Genome> {
+        self.failures += u64::from(score.is_none());
+        let schedule = &trial.candidate.schedule;
+        let genome = space.encode(schedule).or_else(|| space.nearest(schedule));
+        if let Some(genome) = &genome {
+            self.told.insert(genome.clone());
+            if let Some(score) = score {
+                let member = Member { genome: genome.clone(), score, trial: trial.index };
+                self.population.insert(member, self.settings.capacity);
+            }
+        }
+        self.note_progress();
+        genome
+    }
+
     /// Counts what was judged, and begins anew when nothing has improved for long.
     fn note_progress(&mut self) {
-        let Memory { settings, population, trials, judged, since_improvement, best, .. } = &mut self.memory;
+        let Self { settings, population, trials, judged, since_improvement, best, .. } = self;
         *trials += 1;
         *judged += 1;
         *since_improvement += 1;
@@ -208,6 +228,24 @@ impl Evolution {
             *judged = 0;
             *since_improvement = 0;
         }
+    }
+}
+
+impl Evolution {
+    /// A search that has seen nothing.
+    pub fn new(id: &'static str, bandit: Box<dyn Bandit>, settings: EvolutionSettings) -> Self {
+        Self { id, bandit, memory: Memory::new(settings) }
+    }
+
+    fn propose(&mut self, space: &SearchSpace, arms: &[&'static str], rng: &mut dyn Rng) -> Option<Proposal> {
+        let parent = match self.memory.start(space, rng) {
+            Start::Done(proposal) => return Some(proposal),
+            Start::Parent(parent) => &self.memory.population.members()[parent],
+        };
+        let context = self.memory.context(Some(parent.trial));
+        let operator = mutation(arms[self.bandit.select(arms, &context, rng)])?;
+        let genome = operator.apply(space, &parent.genome, rng)?;
+        Some(Proposal::child(genome, operator.id(), parent.trial))
     }
 }
 
@@ -239,24 +277,12 @@ impl Strategy for Evolution {
     fn tell(&mut self, space: &SearchSpace, judged: &[Judged<Trial>]) {
         for judged in judged {
             let trial = judged.subject();
-            let score = self.memory.scores.place(judged);
-            let parent = trial.provenance.parent.and_then(|parent| self.memory.scores.score(parent));
+            let (score, gain) = self.memory.place(judged);
             if let Some(operator) = &trial.provenance.operator {
                 let context = self.memory.context(trial.provenance.parent);
-                let gain = parent.zip(score).map(|(parent, score)| parent - score);
                 self.bandit.reward(operator, judged, gain, &context);
             }
-            self.memory.failures += u64::from(score.is_none());
-            let genome =
-                space.encode(&trial.candidate.schedule).or_else(|| space.nearest(&trial.candidate.schedule));
-            if let Some(genome) = genome {
-                self.memory.told.insert(genome.clone());
-                if let Some(score) = score {
-                    let member = Member { genome, score, trial: trial.index };
-                    self.memory.population.insert(member, self.memory.settings.capacity);
-                }
-            }
-            self.note_progress();
+            self.memory.absorb(space, trial, score);
         }
     }
 
