@@ -86,7 +86,7 @@ fn evolution_beats_random_search_at_equal_budget() {
         let (result, events) = run(name, settings(seed, 400));
         winner_time(&result, &events)
     };
-    for name in ["evolution", "evolution-ucb", "evolution-uniform"] {
+    for name in ["evolution", "evolution-ucb", "evolution-uniform", "evolution-policy"] {
         let mean: f64 =
             (0..10).map(|seed| (best("random", seed) / best(name, seed)).ln()).sum::<f64>() / 10.0;
         println!("{name}: mean log-ratio {mean:.3}");

@@ -10,8 +10,6 @@ use crate::digest;
 
 /// Version of the form that policies are stored in, and of what their features mean.
 const VERSION: u32 = 1;
-/// Edits that are tried for one proposal before the policy has none.
-const MOST_TRIES: usize = 12;
 
 /// Weights of a policy over edits, and of the baseline that its results are compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -135,10 +133,8 @@ impl Policy {
         self.baseline.iter().zip(state).map(|(weight, feature)| weight * feature).sum()
     }
 
-    /// Draws an edit that leads to a genome which `is_new`; `None` where a few draws find none. Edits that do
-    /// not are left out, and the others' probabilities are those among what is left (masking keeps the policy
-    /// gradient right: Huang & Ontañón 2022, "A closer look at invalid action masking in policy gradient
-    /// algorithms").
+    /// Draws one edit; `None` where it leads nowhere, or to a genome that is not new. It is not drawn again: the
+    /// search goes on from another parent, or the neighbours of the best would be tried one and all.
     pub(super) fn choose(
         &self,
         view: &View<'_>,
@@ -148,31 +144,18 @@ impl Policy {
         rng: &mut dyn Rng,
     ) -> Option<Choice> {
         let state = features::state(&view.context, experience);
-        let mut edits = edits(view.space, view.genome, view.donor, rng);
-        let mut rows: Vec<[f64; FEATURES]> =
+        let edits = edits(view.space, view.genome, view.donor, rng);
+        let rows: Vec<[f64; FEATURES]> =
             edits.iter().map(|edit| features::edit(view, experience, &state, edit)).collect();
-        let mut preferences: Vec<f64> =
-            rows.iter().map(|row| network::preference(&self.weights, row)).collect();
-        for _ in 0..MOST_TRIES.min(edits.len()) {
-            let probabilities = network::softmax(&preferences);
-            let at = draw(&probabilities, rng);
-            let edit = edits[at];
-            let changed = edit.apply(view.space, view.genome, rng);
-            if let Some(genome) = changed.filter(|genome| is_new(genome)) {
-                let gradient = if learns {
-                    network::log_gradient(&self.weights, &rows, &probabilities, at)
-                } else {
-                    Vec::new()
-                };
-                let all = (edits.len() as f64).ln();
-                let surprise = if all > 0.0 { -probabilities[at].ln() / all } else { 0.0 };
-                return Some(Choice { edit, genome, state, gradient, surprise });
-            }
-            edits.swap_remove(at);
-            rows.swap_remove(at);
-            preferences.swap_remove(at);
-        }
-        None
+        let preferences: Vec<f64> = rows.iter().map(|row| network::preference(&self.weights, row)).collect();
+        let probabilities = network::softmax(&preferences);
+        let at = draw(&probabilities, rng)?;
+        let genome = edits[at].apply(view.space, view.genome, rng).filter(|genome| is_new(genome))?;
+        let gradient =
+            if learns { network::log_gradient(&self.weights, &rows, &probabilities, at) } else { Vec::new() };
+        let all = (edits.len() as f64).ln();
+        let surprise = if all > 0.0 { -probabilities[at].ln() / all } else { 0.0 };
+        Some(Choice { edit: edits[at], genome, state, gradient, surprise })
     }
 
     /// Weight of a feature in the linear part.
@@ -182,14 +165,12 @@ impl Policy {
     }
 }
 
-/// A place, drawn with these probabilities.
-fn draw(probabilities: &[f64], rng: &mut dyn Rng) -> usize {
+/// A place, drawn with these probabilities; `None` of none.
+fn draw(probabilities: &[f64], rng: &mut dyn Rng) -> Option<usize> {
     let mut left = rng.random::<f64>();
-    for (at, probability) in probabilities.iter().enumerate() {
+    let found = probabilities.iter().position(|probability| {
         left -= probability;
-        if left < 0.0 {
-            return at;
-        }
-    }
-    probabilities.len() - 1
+        left < 0.0
+    });
+    found.or(probabilities.len().checked_sub(1))
 }

@@ -9,10 +9,11 @@ use tilewright_journal::{Candidate, Fidelity, Measurement, Provenance, RecordedS
 use tilewright_stats::{Evidence, Exact, Judged};
 
 /// Strategies that evolve a population.
-pub(crate) const EVOLUTIONARY: [&str; 7] = [
+pub(crate) const EVOLUTIONARY: [&str; 8] = [
     "evolution",
     "evolution-ucb",
     "evolution-uniform",
+    "evolution-policy",
     "genetic",
     "differential-evolution",
     "islands",
