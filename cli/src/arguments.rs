@@ -145,6 +145,9 @@ pub(crate) struct Tune {
     /// Number of candidates to evaluate
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
+    /// End once so many candidates in a row bring less than 1 %
+    #[arg(long, value_name = "TRIALS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) plateau: Option<u64>,
     /// Seed of every random draw
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     pub(crate) seed: u64,

@@ -1,6 +1,7 @@
 //! The `tilewright` command: opens files, wires the parts, talks to the user.
 
 mod arguments;
+mod conduct;
 mod device;
 mod export;
 mod facts;

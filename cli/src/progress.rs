@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tilewright_journal::{Event, TrialFinished};
+use tilewright_journal::{CampaignStarted, Event, TrialFinished};
 
 /// What the line says.
 pub(crate) struct Progress {
@@ -19,14 +19,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A line for a campaign of this work and budget.
-    pub(crate) fn new(
-        quiet: bool,
-        operations: f64,
-        ceiling_gflops: f64,
-        seconds: Option<f64>,
-        trials: Option<u64>,
-    ) -> Self {
+    /// A line for this campaign.
+    pub(crate) fn new(quiet: bool, started: &CampaignStarted) -> Self {
         let bar = (!quiet).then(|| {
             let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(10));
             let style = ProgressStyle::with_template("{bar:24} {msg}")
@@ -36,10 +30,10 @@ impl Progress {
         });
         Self {
             bar,
-            operations,
-            ceiling_gflops,
-            seconds,
-            trials,
+            operations: started.work.operations,
+            ceiling_gflops: started.ceilings.gflops,
+            seconds: started.request.seconds,
+            trials: started.request.trials,
             best_ns: None,
             evaluations: 0,
             finished: 0,

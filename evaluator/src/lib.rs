@@ -9,6 +9,7 @@
 //! | `runner.rs` | what a search asks for, whoever answers |
 //! | `device/` | the runner that measures on this machine |
 //! | `replay.rs` | the runner that answers from a journal |
+//! | `simulated.rs` | the runner that answers from the simulator |
 //! | `stand/` | one workload's inputs, expected results and worker |
 //! | `inputs.rs`, `verify/` | inputs that expose partial work, and checking answers |
 //! | `process.rs`, `protocol.rs`, `shared_layout.rs` | how coordinator and worker talk |
@@ -24,6 +25,7 @@ mod protocol;
 mod replay;
 mod runner;
 mod shared_layout;
+mod simulated;
 mod stand;
 mod verify;
 mod worker;
@@ -33,6 +35,7 @@ pub use error::EvaluatorError;
 pub use inputs::InputKind;
 pub use replay::ReplayRunner;
 pub use runner::{BatchReport, ConfirmationReport, ConfirmedSide, Evaluation, Runner, Task};
+pub use simulated::SimulatedRunner;
 pub use stand::{Examined, Samples, StandCeiling, StandSettings, StandStatistics, TestStand};
 pub use worker::run_if_worker;
 

@@ -2,7 +2,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tilewright_ir::{CacheState, Workload};
+use tilewright_ir::CacheState;
+
+use crate::Requested;
 
 /// Version of `campaign.toml`, raised when an older tool would misread it.
 pub const CAMPAIGN_VERSION: u32 = 1;
@@ -14,7 +16,7 @@ pub struct CampaignRequest {
     /// [`CAMPAIGN_VERSION`] of the tool that wrote it.
     pub version: u32,
     /// What to make fast.
-    pub workload: Workload,
+    pub workload: Requested,
     /// Worker threads, at least 1.
     pub threads: u32,
     /// State of the caches before each launch.
@@ -29,9 +31,35 @@ pub struct CampaignRequest {
     pub seed: u64,
     /// Name of the strategy.
     pub strategy: String,
+    /// When the search ends for want of progress; `None` for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plateau: Option<Plateau>,
     /// Further settings by name, such as `bandit = "off"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
+}
+
+/// A search that gets no further: so many trials in a row bring less than this gain.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plateau {
+    /// Candidates handed to the runner, at least 1.
+    pub trials: u64,
+    /// Relative gain in median time that counts as progress, in [0, 1).
+    pub gain: f64,
+}
+
+impl Plateau {
+    /// What is wrong with it, if anything.
+    pub fn problem(&self) -> Option<&'static str> {
+        if self.trials == 0 {
+            Some("`trials` is 0, at least 1 is needed")
+        } else if (0.0..1.0).contains(&self.gain) {
+            None
+        } else {
+            Some("`gain` is not in [0, 1)")
+        }
+    }
 }
 
 /// Why a request cannot be read or written.
@@ -143,6 +171,10 @@ impl CampaignRequest {
             let problem = "not a finite time of 0 or more".to_owned();
             return Err(wrong(line_of("seconds"), "seconds", problem, "give seconds, or remove the key"));
         }
+        if let Some(problem) = request.plateau.as_ref().and_then(Plateau::problem) {
+            let remedy = "correct it, or remove the table";
+            return Err(wrong(line_of("[plateau"), "plateau", problem.to_owned(), remedy));
+        }
         Ok(request)
     }
 }
@@ -176,6 +208,7 @@ mod tests {
             trials: None,
             seed: 7,
             strategy: "evolution".to_owned(),
+            plateau: Some(Plateau { trials: 50, gain: 0.01 }),
             settings: BTreeMap::from([("bandit".to_owned(), "off".to_owned())]),
         }
     }
@@ -203,6 +236,8 @@ mod tests {
             ("seed = 7", "seed = -7", "`seed`"),
             ("seconds = 60.0", "seconds = nan", "`seconds`"),
             ("m=64", "m=0", "`workload`"),
+            ("gain = 0.01", "gain = 1.5", "`plateau`"),
+            ("gain = 0.01", "gains = 0.01", "`gains`"),
         ] {
             let text = error(&good.replace(from, to));
             assert!(text.starts_with("campaign.toml, line "), "{text}");

@@ -41,6 +41,9 @@ pub struct CampaignStarted {
     pub work: Work,
     /// Number of legal points of the search space; `None` where it was not counted.
     pub space_points: Option<f64>,
+    /// Least median time that anybody has measured for this subject, ns; `None` where nobody has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_known_ns: Option<f64>,
     /// The device.
     pub host: Host,
     /// What the device can do at most.
@@ -182,6 +185,8 @@ pub enum EndReason {
     Time,
     /// The number of trials asked for was reached.
     Trials,
+    /// It got no further for as long as was asked for.
+    Plateau,
     /// The strategy had nothing more to propose.
     Exhausted,
     /// The user stopped it.

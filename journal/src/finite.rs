@@ -12,6 +12,7 @@ pub(crate) fn check(event: &Event) -> Result<(), JournalError> {
             ("ceilings", ceilings(&started.ceilings)),
             ("request", all(started.request.seconds)),
             ("space_points", all(started.space_points)),
+            ("best_known_ns", all(started.best_known_ns)),
         ]),
         Event::TrialFinished(finished) => {
             let trial = &finished.trial;

@@ -25,11 +25,12 @@ mod measurement;
 mod outcome;
 mod reader;
 mod repair;
+mod requested;
 mod subject;
 mod trial;
 mod writer;
 
-pub use campaign::{CAMPAIGN_VERSION, CampaignRequest, RequestError};
+pub use campaign::{CAMPAIGN_VERSION, CampaignRequest, Plateau, RequestError};
 pub use damage::{Damage, DamageCause};
 pub use error::JournalError;
 pub use event::{
@@ -42,6 +43,7 @@ pub use measurement::{KernelListing, Measurement, Verification};
 pub use outcome::{EvalError, Outcome};
 pub use reader::{Entry, Journal, JournalReader};
 pub use repair::{Repair, repair};
+pub use requested::Requested;
 pub use subject::{Candidate, RecordedSpace, Subject};
 pub use trial::{Fidelity, Judgement, Provenance, Trial};
 pub use writer::{JournalWriter, Medium};

@@ -188,7 +188,7 @@ impl SyntheticRunner {
 
 /// Judged trials of a random campaign.
 pub(crate) fn judged_trials(count: u64) -> Vec<Judged<Trial>> {
-    let budget = Budget { trials: Some(count), time_ns: None };
+    let budget = Budget { trials: Some(count), time_ns: None, plateau: None };
     let settings = CampaignSettings { budget, ..CampaignSettings::default() };
     let mut judged = Vec::new();
     let mut sink = |event: &Event| -> Result<(), SinkError> {

@@ -69,7 +69,7 @@ fn tune(text: &str, workers: u32, name: &str, seed: u64, trials: u64) -> [f64; 2
         prepare: Box::new(Lowering { workload, limits }),
         fidelity: Fidelity::Simulated,
     };
-    let budget = Budget { trials: Some(trials), time_ns: None };
+    let budget = Budget { trials: Some(trials), time_ns: None, plateau: None };
     let settings = CampaignSettings { seed, budget, ..CampaignSettings::default() };
     let mut times = [f64::NAN; 2];
     let mut sink = |event: &Event| -> Result<(), SinkError> {

@@ -166,7 +166,7 @@ fn run(workload: &Workload, name: &str, seed: u64, arguments: &Arguments) -> Res
         prepare: Box::new(Lowering { workload: workload.clone(), limits }),
         fidelity: Fidelity::Measured,
     };
-    let budget = Budget { time_ns: None, trials: Some(arguments.evaluations) };
+    let budget = Budget { trials: Some(arguments.evaluations), ..Budget::default() };
     let mut campaign = Campaign::new(CampaignSettings { seed, budget, ..CampaignSettings::default() }, parts);
     let mut sink = |_: &Event| -> Result<(), SinkError> { Ok(()) };
     let result = campaign.run(&mut runner, &mut sink, &AtomicBool::new(false))?;

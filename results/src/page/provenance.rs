@@ -10,6 +10,9 @@ pub(super) fn section(source: &Source<'_>) -> String {
     let (request, host) = (&started.request, &started.host);
     let settings: Vec<String> =
         request.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let plateau = request.plateau.map_or(String::new(), |plateau| {
+        format!("{} trials with a gain below {}", count(plateau.trials), percent(plateau.gain))
+    });
     let asked = facts(&[
         ("command", started.command.join(" ")),
         ("workload", request.workload.to_string()),
@@ -18,6 +21,7 @@ pub(super) fn section(source: &Source<'_>) -> String {
         ("seed", request.seed.to_string()),
         ("time asked for", request.seconds.map(|seconds| time(seconds * 1e9)).unwrap_or_default()),
         ("trials asked for", request.trials.map(count).unwrap_or_default()),
+        ("ends without progress after", plateau),
         ("points of the search space", started.space_points.map(number).unwrap_or_default()),
         ("tool", started.tool.clone()),
         ("started", started.started.clone()),

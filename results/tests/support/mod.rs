@@ -12,7 +12,7 @@ use tilewright_journal::{
     Bandwidth, CAMPAIGN_VERSION, Cache, CampaignEnded, CampaignRequest, CampaignStarted, Candidate,
     CeilingMeasured, Ceilings, Confirmation, ConfirmedKernel, EndReason, EvalError, Event, Fidelity, Host,
     IncumbentMoved, JOURNAL_FILE, JournalWriter, Judgement, KernelListing, Measurement, Provenance,
-    SelfComparison, Subject, Trial, TrialFinished, Verification, Work,
+    Requested, SelfComparison, Subject, Trial, TrialFinished, Verification, Work,
 };
 use tilewright_stats::samples::median;
 use tilewright_stats::{Claim, Decision, Evidence, Judged, Level, Racing, interval};
@@ -64,18 +64,20 @@ fn started(seed: u64) -> CampaignStarted {
     CampaignStarted {
         request: CampaignRequest {
             version: CAMPAIGN_VERSION,
-            workload: key().workload,
+            workload: Requested::Workload(key().workload),
             threads: 2,
             cache: CacheState::Warm,
             seconds: Some(60.0),
             trials: None,
             seed,
             strategy: "evolution".to_owned(),
+            plateau: None,
             settings: BTreeMap::from([("bandit".to_owned(), "on".to_owned())]),
         },
         subject: Subject::Workload(key()),
         work: Work { operations: OPERATIONS, compulsory_bytes: 12 << 20 },
         space_points: Some(4.2e9),
+        best_known_ns: None,
         host: Host {
             fingerprint: "zen3-2c-4f1a".to_owned(),
             processor: "AMD EPYC 7003 <made up>".to_owned(),

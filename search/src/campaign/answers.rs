@@ -69,6 +69,7 @@ impl Campaign {
                 program: best.task.program.as_ref().map_or_else(String::new, ToString::to_string),
                 at_ns: self.clock_ns,
             };
+            self.progressed(best.median_ns);
             self.champions.push(best);
             // An interrupted batch is completed when the campaign is resumed; the move is recorded then.
             if complete {
@@ -80,6 +81,14 @@ impl Campaign {
             self.interrupt();
         }
         Ok(())
+    }
+
+    /// Takes note of a new incumbent's median where it is progress.
+    fn progressed(&mut self, median_ns: f64) {
+        let gain = self.settings.budget.plateau.map_or(0.0, |plateau| plateau.gain);
+        if median_ns < self.progress.0 * (1.0 - gain) {
+            self.progress = (median_ns, self.runs);
+        }
     }
 }
 

@@ -99,6 +99,8 @@ pub struct Campaign {
     /// Trial of each program.
     pub(super) seen: BTreeMap<String, u64>,
     pub(super) pending: Vec<Pending>,
+    /// Shortest median of an incumbent that counted as progress, ns, and the runs until then.
+    pub(super) progress: (f64, u64),
     /// Incumbents so far, the present one last.
     pub(super) champions: Vec<Champion>,
     pub(super) started: bool,
@@ -149,6 +151,7 @@ impl Campaign {
             idle: 0,
             seen: BTreeMap::new(),
             pending: Vec::new(),
+            progress: (f64::INFINITY, 0),
             champions: Vec::new(),
             started: false,
             starts_proposed: 0,
@@ -215,6 +218,8 @@ impl Campaign {
             Some(EndReason::Trials)
         } else if budget.time_ns.is_some_and(|time| self.clock_ns >= time) {
             Some(EndReason::Time)
+        } else if budget.plateau.is_some_and(|plateau| self.runs - self.progress.1 >= plateau.trials) {
+            Some(EndReason::Plateau)
         } else if let Some(failure) = self.parts.strategy.failure() {
             Some(EndReason::Failed(failure))
         } else if self.idle >= self.settings.idle_rounds {

@@ -1,13 +1,16 @@
 use serde::{Deserialize, Serialize};
+use tilewright_journal::Plateau;
 
 /// What a campaign may spend; whichever limit is reached first ends the search. The confirmation of the
 /// winner comes on top.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Budget {
     /// Time, ns, as trials and runner report it; `None` for no limit.
     pub time_ns: Option<u64>,
     /// Candidates handed to the runner, the default included; `None` for no limit.
     pub trials: Option<u64>,
+    /// When to end for want of progress; `None` for never.
+    pub plateau: Option<Plateau>,
 }
 
 /// How a campaign goes about it.

@@ -8,7 +8,7 @@ use crate::synthetic::{self, Landscape, SyntheticRunner, TimeOf};
 use crate::{External, Ranked, Ranker, strategies, strategy};
 
 fn settings(seed: u64, trials: u64) -> CampaignSettings {
-    let budget = Budget { trials: Some(trials), time_ns: None };
+    let budget = Budget { trials: Some(trials), time_ns: None, plateau: None };
     CampaignSettings { seed, budget, ..CampaignSettings::default() }
 }
 
@@ -217,7 +217,7 @@ fn a_larger_budget_begins_like_a_smaller_one() {
 
 #[test]
 fn time_is_what_trials_report() {
-    let budget = Budget { trials: None, time_ns: Some(20_000_000) };
+    let budget = Budget { trials: None, time_ns: Some(20_000_000), plateau: None };
     let settings = CampaignSettings { budget, seed: 1, ..CampaignSettings::default() };
     let mut runner = SyntheticRunner { overhead_ns: 500_000, ..SyntheticRunner::default() };
     let (result, events) = run_with(&mut campaign("random", settings, &[]), &mut runner);

@@ -26,7 +26,7 @@ impl Ranker for Wrong {
 
 /// True time of what random search finds in 120 trials.
 fn found(ranker: Box<dyn Ranker>, seed: u64) -> f64 {
-    let budget = Budget { trials: Some(120), time_ns: None };
+    let budget = Budget { trials: Some(120), time_ns: None, plateau: None };
     let settings = CampaignSettings { seed, budget, ns_per_proposal: 1_000, ..CampaignSettings::default() };
     let mut parts = synthetic::parts((strategy("random").unwrap().create)());
     parts.ranker = ranker;

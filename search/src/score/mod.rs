@@ -12,11 +12,13 @@
 //! | `window.rs` | the times at which a strategy is looked at, and its budget |
 //! | `space.rs` | a recorded space ready to be searched and scored |
 //! | `replay.rs` | one run of a strategy |
+//! | `runner.rs` | answers for whole campaigns |
 //! | `report.rs` | all runs of all strategies on all spaces, with intervals |
 
 mod baseline;
 mod replay;
 mod report;
+mod runner;
 mod space;
 mod window;
 
@@ -26,6 +28,7 @@ pub use report::{
     Contestant, Course, Create, Estimate, ScoreReport, ScoreSettings, SpaceScore, StrategyFailure,
     StrategyScore, score,
 };
+pub use runner::RecordedRunner;
 pub use space::{ScoreError, ScoredSpace};
 pub use window::Window;
 

@@ -93,22 +93,11 @@ impl Run<'_> {
         {
             self.improvements.push(Improvement { seconds: self.seconds, time_ms });
         }
-        let evidence = match &answer.outcome {
-            // The first valid one stands beside itself.
-            Ok(_) => Evidence::Samples {
-                incumbent: self
-                    .space
-                    .samples_ns(self.incumbent.map_or(at, |(_, incumbent)| incumbent))
-                    .to_vec(),
-                candidate: answer.samples_ns.clone(),
-            },
-            // What was recorded fails again however often it is looked up.
-            Err(error) => Evidence::Failure { kind: error.kind().to_owned(), reproduced: true },
-        };
+        let evidence = self.space.evidence(at, self.incumbent.map(|(_, incumbent)| incumbent));
         let schedule = self.space.recorded().schedule(at).unwrap_or_default();
         let trial = self.trial(strategy, proposal, schedule);
-        let elapsed_ns = (answer.cost_seconds * 1e9).round().max(1.0) as u64;
-        let trial = Trial { outcome: answer.outcome.clone(), evidence, elapsed_ns, ..trial };
+        let trial =
+            Trial { outcome: answer.outcome.clone(), evidence, elapsed_ns: answer.elapsed_ns(), ..trial };
         let valid = trial.outcome.is_ok();
         let (judged, _) = judge(trial);
         let beats = self.incumbent.is_none() || judged.verdict().kind == Decision::Faster;

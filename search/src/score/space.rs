@@ -3,6 +3,7 @@ use std::sync::Arc;
 use tilewright_genome::{Gene, Genome, SearchSpace, SpaceError};
 use tilewright_journal::{EvalError, Measurement, Outcome, Subject};
 use tilewright_recorded::{Failure, FailureKind, Parameter, RecordedSpace};
+use tilewright_stats::Evidence;
 use tilewright_stats::samples::quantile;
 
 use super::baseline::Baseline;
@@ -46,6 +47,13 @@ pub(super) struct Answer {
     /// The objective, ms.
     pub(super) time_ms: Option<f64>,
     pub(super) cost_seconds: f64,
+}
+
+impl Answer {
+    /// What it costs, ns, at least 1.
+    pub(super) fn elapsed_ns(&self) -> u64 {
+        (self.cost_seconds * 1e9).round().max(1.0) as u64
+    }
 }
 
 impl ScoredSpace {
@@ -114,7 +122,8 @@ impl ScoredSpace {
         &self.baseline
     }
 
-    pub(super) fn subject(&self) -> &Arc<Subject> {
+    /// What is being made fast.
+    pub fn subject(&self) -> &Arc<Subject> {
         &self.subject
     }
 
@@ -124,8 +133,14 @@ impl ScoredSpace {
         Some((at, &self.answers[at]))
     }
 
-    pub(super) fn samples_ns(&self, at: usize) -> &[f64] {
-        &self.answers[at].samples_ns
+    /// The answer with this number as evidence beside another one, or beside itself.
+    pub(super) fn evidence(&self, at: usize, beside: Option<usize>) -> Evidence {
+        let samples = |at: usize| self.answers[at].samples_ns.clone();
+        match &self.answers[at].outcome {
+            Ok(_) => Evidence::Samples { incumbent: samples(beside.unwrap_or(at)), candidate: samples(at) },
+            // What was recorded fails again however often it is looked up.
+            Err(error) => Evidence::Failure { kind: error.kind().to_owned(), reproduced: true },
+        }
     }
 }
 

@@ -1,0 +1,202 @@
+//! Carries out one campaign: its folder, its journal, its search. What is evaluated by whom is the plan's
+//! business, one file a kind.
+
+mod device;
+mod recorded;
+mod simulated;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result};
+use tilewright_evaluator::Runner;
+use tilewright_genome::SearchSpace;
+use tilewright_ir::{Schedule, Workload};
+use tilewright_journal::{
+    CAMPAIGN_FILE, CampaignRequest, CampaignResumed, CampaignStarted, Event, Fidelity, JOURNAL_FILE, Journal,
+    JournalWriter, ProposerAnswered, Subject, Work,
+};
+use tilewright_search::{
+    Budget, Campaign, CampaignParts, CampaignResult, CampaignSettings, Prepare, Ranker, SinkError, Strategy,
+    strategy,
+};
+
+use crate::output;
+use crate::proposer::Proposer;
+
+pub(crate) use device::{Host, ISA_SETTING};
+pub(crate) use recorded::recorded;
+pub(crate) use simulated::{simulated, simulated_chip};
+
+/// Name and version of this tool.
+pub(crate) fn tool() -> String {
+    format!("tilewright {}", env!("CARGO_PKG_VERSION"))
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().to_string()
+}
+
+/// A flag that the first Ctrl-C sets; the second ends the process at once.
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let interrupt = signal_hook::consts::SIGINT;
+    signal_hook::flag::register_conditional_shutdown(interrupt, 130, Arc::clone(&stop))?;
+    signal_hook::flag::register(interrupt, Arc::clone(&stop))?;
+    Ok(stop)
+}
+
+/// Everything that a campaign is carried out with, its runner aside.
+pub(crate) struct Plan {
+    /// Folder of the campaign.
+    pub(crate) folder: PathBuf,
+    /// What the journal begins with.
+    pub(crate) started: CampaignStarted,
+    /// Where schedules come from.
+    pub(crate) space: SearchSpace,
+    /// The schedule to begin with.
+    pub(crate) default: Schedule,
+    /// Which proposals to evaluate.
+    pub(crate) ranker: Box<dyn Ranker>,
+    /// From schedule to program.
+    pub(crate) prepare: Box<dyn Prepare>,
+    /// How the runner evaluates.
+    pub(crate) fidelity: Fidelity,
+    /// The program of the external strategy.
+    pub(crate) proposer: Option<Proposer>,
+}
+
+/// Runs a campaign, or goes on with it where its journal holds something already; `watch` sees every event,
+/// those of the journal included.
+pub(crate) fn conduct(
+    plan: Plan,
+    runner: &mut dyn Runner,
+    quiet: bool,
+    watch: &mut dyn FnMut(&Event),
+    stop: &AtomicBool,
+) -> Result<CampaignResult> {
+    let request = &plan.started.request;
+    let settings =
+        CampaignSettings { seed: request.seed, budget: budget(request), ..CampaignSettings::default() };
+    write_request(request, &plan.folder)?;
+    let (mut writer, events) = open_journal(&plan.folder, &plan.started, quiet)?;
+    let strategy: Box<dyn Strategy> = if let Some(proposer) = &plan.proposer {
+        Box::new(proposer.start(answers(&events))?)
+    } else {
+        let entry = strategy(&request.strategy);
+        (entry.context("the campaign's strategy is not known to this version")?.create)()
+    };
+    let parts = CampaignParts {
+        subject: plan.started.subject,
+        space: plan.space,
+        default: plan.default,
+        strategy,
+        ranker: plan.ranker,
+        prepare: plan.prepare,
+        fidelity: plan.fidelity,
+    };
+    for event in &events {
+        watch(event);
+    }
+    let mut campaign = Campaign::resume(settings, parts, events);
+    let mut sink = |event: &Event| -> Result<(), SinkError> {
+        writer.append(event)?;
+        watch(event);
+        Ok(())
+    };
+    let result = campaign.run(runner, &mut sink, stop)?;
+    writer.sync()?;
+    Ok(result)
+}
+
+fn budget(request: &CampaignRequest) -> Budget {
+    let time_ns = request.seconds.map(|seconds| (seconds * 1e9) as u64);
+    Budget { time_ns, trials: request.trials, plateau: request.plateau }
+}
+
+fn write_request(request: &CampaignRequest, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let file = folder.join(CAMPAIGN_FILE);
+    request.write(&file).with_context(|| format!("cannot write to {}", folder.display()))
+}
+
+/// Opens the journal for more events; what it holds already comes back.
+fn open_journal(
+    folder: &Path,
+    started: &CampaignStarted,
+    quiet: bool,
+) -> Result<(JournalWriter, Vec<Event>)> {
+    let path = folder.join(JOURNAL_FILE);
+    // A journal without its first line was begun and killed at once: it holds nothing yet.
+    if !path.exists() {
+        let mut writer = JournalWriter::create(&path)?;
+        writer.append(&Event::CampaignStarted(Box::new(started.clone())))?;
+        return Ok((writer, Vec::new()));
+    }
+    let (mut writer, repair) = JournalWriter::resume(&path)?;
+    let journal = Journal::read(&path)?;
+    if !quiet {
+        for damage in &journal.damage {
+            output::note(&format!("warning: {}: {damage}; the rest is used", path.display()));
+        }
+        if let Some(aside) = &repair.torn_aside {
+            output::note(&format!("note: a line that was cut off was moved to {}", aside.display()));
+        }
+    }
+    let events: Vec<Event> = journal.entries.into_iter().map(|entry| entry.event).collect();
+    if events.is_empty() {
+        writer.append(&Event::CampaignStarted(Box::new(started.clone())))?;
+        return Ok((writer, events));
+    }
+    let trials = events.iter().filter(|event| matches!(event, Event::TrialFinished(_))).count() as u64;
+    writer.append(&Event::CampaignResumed(CampaignResumed { resumed: now(), tool: tool(), trials }))?;
+    Ok((writer, events))
+}
+
+/// What a program outside has answered so far.
+fn answers(events: &[Event]) -> Vec<ProposerAnswered> {
+    let answered = events.iter().filter_map(|event| match event {
+        Event::ProposerAnswered(answered) => Some(answered.clone()),
+        _ => None,
+    });
+    answered.collect()
+}
+
+/// The work of one launch.
+fn work(workload: &Workload) -> Result<Work> {
+    let computation = workload.operator().describe(workload.parameters())?;
+    Ok(Work { operations: computation.operations(), compulsory_bytes: computation.compulsory_bytes() })
+}
+
+/// What a journal begins with where nothing but the request and the subject is known.
+fn started(request: CampaignRequest, subject: Subject, work: Work) -> CampaignStarted {
+    use tilewright_journal::{Ceilings, Host};
+    CampaignStarted {
+        subject,
+        work,
+        space_points: None,
+        best_known_ns: None,
+        host: Host {
+            fingerprint: String::new(),
+            processor: String::new(),
+            cores: 1,
+            threads: request.threads,
+            features: Vec::new(),
+            caches: Vec::new(),
+            memory_bytes: 0,
+            system: String::new(),
+        },
+        ceilings: Ceilings {
+            threads: request.threads,
+            gflops: 0.0,
+            bandwidths: Vec::new(),
+            noise_floor: None,
+        },
+        request,
+        tool: tool(),
+        command: std::env::args().collect(),
+        started: now(),
+    }
+}
