@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tilewright_ir::{CacheState, Workload};
+use tilewright_journal::seconds;
 
 const EXIT_CODES: &str =
     "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130 interrupted.";
@@ -352,23 +353,6 @@ fn named_file(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-/// Reads `90s`, `1.5m`, `2h`, or plain seconds.
-fn seconds(text: &str) -> Result<f64, String> {
-    let split = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let factor = match unit {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(format!("unknown unit `{unit}`: use ms, s, m or h")),
-    };
-    match number.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value * factor),
-        _ => Err(format!("`{text}` is no time above zero: write e.g. 60s or 5m")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -377,13 +361,5 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn times_have_units() {
-        assert_eq!(seconds("60s"), Ok(60.0));
-        assert_eq!(seconds("1.5m"), Ok(90.0));
-        assert_eq!(seconds("250ms"), Ok(0.25));
-        assert!(seconds("-1s").is_err() && seconds("1y").is_err() && seconds("s").is_err());
     }
 }

@@ -8,6 +8,8 @@
 //! | `journal.jsonl` | what happened, one checksummed line an event, only ever appended to | [`JournalWriter`], [`Journal`] |
 //! | `checkpoint.bin` | the search's state, replaced as a whole | [`checkpoint`] |
 //!
+//! A [`Matrix`] asks for many campaigns at once; each is a folder of its own inside that of the matrix.
+//!
 //! Everything that is reported is made from the journal alone. The other two can be lost: the request is
 //! repeated in the journal's first event, and a checkpoint saves work, not results.
 #![forbid(unsafe_code)]
@@ -21,11 +23,13 @@ mod extended_float;
 mod finite;
 mod frame;
 mod host;
+mod matrix;
 mod measurement;
 mod outcome;
 mod reader;
 mod repair;
 mod requested;
+mod seconds;
 mod subject;
 mod trial;
 mod writer;
@@ -39,11 +43,16 @@ pub use event::{
 };
 pub use frame::JOURNAL_VERSION;
 pub use host::{Bandwidth, Cache, Ceilings, Host};
+pub use matrix::{
+    CELLS_FOLDER, Cell, Known, MATRIX_FILE, MATRIX_VERSION, MOST_CELLS, Matrix, MatrixBudget, MatrixError,
+    MatrixTarget, MatrixWorkload, Objective, Source,
+};
 pub use measurement::{KernelListing, Measurement, Verification};
 pub use outcome::{EvalError, Outcome};
 pub use reader::{Entry, Journal, JournalReader};
 pub use repair::{Repair, repair};
 pub use requested::Requested;
+pub use seconds::seconds;
 pub use subject::{Candidate, RecordedSpace, Subject};
 pub use trial::{Fidelity, Judgement, Provenance, Trial};
 pub use writer::{JournalWriter, Medium};
