@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tilewright_ir::{CacheState, Workload};
 use tilewright_journal::seconds;
 
+use crate::campaign::CampaignCommand;
+
 const EXIT_CODES: &str =
     "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130 interrupted.";
 
@@ -29,6 +31,12 @@ pub(crate) enum Command {
     /// Search for the fastest kernel of a workload
     #[command(after_help = TUNE_EXAMPLES)]
     Tune(Box<Tune>),
+    /// Run a matrix of workloads, targets, strategies and seeds, and compare
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  tilewright campaign run strategies.toml\n  tilewright campaign resume campaigns/strategies-1"
+    )]
+    Campaign(CampaignCommand),
     /// Make a campaign's HTML page and charts, from its journal alone
     #[command(after_help = "Example:\n  tilewright report campaigns/first")]
     Report(Report),

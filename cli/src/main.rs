@@ -1,6 +1,7 @@
 //! The `tilewright` command: opens files, wires the parts, talks to the user.
 
 mod arguments;
+mod campaign;
 mod conduct;
 mod device;
 mod export;
@@ -70,6 +71,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
     match command {
         Command::Devices(arguments) => device::devices(&arguments)?,
         Command::Tune(arguments) => return tune::tune(&arguments),
+        Command::Campaign(command) => return campaign::campaign(&command),
         Command::Report(arguments) => report::report(&arguments)?,
         Command::Export(arguments) => export::export(&arguments)?,
         Command::Registry(command) => registry::registry(&command)?,

@@ -25,6 +25,15 @@ pub(crate) fn registry(given: Option<&Path>) -> Result<PathBuf> {
 /// A folder for a new campaign that does not exist yet.
 pub(crate) fn campaign(workload: &str, threads: u32) -> PathBuf {
     let name: String = workload.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let numbered = (1..).map(|number| PathBuf::from("campaigns").join(format!("{name}-t{threads}-{number}")));
-    numbered.into_iter().find(|folder| !folder.exists()).expect("invariant: the numbers never end")
+    numbered(&format!("{name}-t{threads}"))
+}
+
+/// A folder for a new matrix of campaigns that does not exist yet.
+pub(crate) fn matrix(name: &str) -> PathBuf {
+    numbered(name)
+}
+
+fn numbered(name: &str) -> PathBuf {
+    let mut numbered = (1..).map(|number| PathBuf::from("campaigns").join(format!("{name}-{number}")));
+    numbered.find(|folder| !folder.exists()).expect("invariant: the numbers never end")
 }

@@ -10,7 +10,7 @@
 //!    number that no gate has seen.
 //!
 //! Beneath lie the tools the gates are built of, usable alone: [`samples`],
-//! [`interval`], [`significance`], [`e_process`], [`correlation`].
+//! [`interval`], [`significance`], [`ranking`], [`e_process`], [`correlation`].
 //!
 //! ```
 //! use tilewright_stats::{Claim, Decision, Evidence, Judged};
@@ -32,6 +32,7 @@ pub mod interval;
 mod judged;
 mod level;
 mod pairs;
+pub mod ranking;
 mod ranks;
 pub mod samples;
 mod settings;

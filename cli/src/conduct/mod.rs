@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use tilewright_evaluator::Runner;
 use tilewright_genome::SearchSpace;
 use tilewright_ir::{Schedule, Workload};
@@ -22,8 +22,8 @@ use tilewright_search::{
     strategy,
 };
 
-use crate::output;
 use crate::proposer::Proposer;
+use crate::{UsageError, output};
 
 pub(crate) use device::{Host, ISA_SETTING};
 pub(crate) use recorded::recorded;
@@ -150,9 +150,24 @@ fn open_journal(
         writer.append(&Event::CampaignStarted(Box::new(started.clone())))?;
         return Ok((writer, events));
     }
+    if let Some(begun) = subject_of(&events).filter(|&begun| *begun != started.subject) {
+        bail!(UsageError(format!(
+            "{} is a campaign of {begun}, which is not what it would go on with ({}): use a new folder",
+            folder.display(),
+            started.subject
+        )));
+    }
     let trials = events.iter().filter(|event| matches!(event, Event::TrialFinished(_))).count() as u64;
     writer.append(&Event::CampaignResumed(CampaignResumed { resumed: now(), tool: tool(), trials }))?;
     Ok((writer, events))
+}
+
+/// What the recorded events are about.
+fn subject_of(events: &[Event]) -> Option<&Subject> {
+    events.iter().find_map(|event| match event {
+        Event::CampaignStarted(started) => Some(&started.subject),
+        _ => None,
+    })
 }
 
 /// What a program outside has answered so far.

@@ -46,6 +46,17 @@ pub(super) fn spaces(files: &[PathBuf], problems: &[PathBuf]) -> Result<Vec<Scor
     recorded.into_iter().map(|(name, space)| scored(&name, space, &known)).collect()
 }
 
+/// The space of one file, under this name.
+pub(crate) fn recorded_space(name: &str, file: &Path) -> Result<ScoredSpace> {
+    match content(file)? {
+        Content::Space(space) => scored(name, space, &[]),
+        Content::Problem(problem) => {
+            let text = format!("{}: a problem description has no times", problem.file);
+            Err(UsageError(text).into())
+        }
+    }
+}
+
 fn scored(name: &str, mut space: RecordedSpace, problems: &[Problem]) -> Result<ScoredSpace> {
     for problem in problems {
         if describes(problem, &space) {

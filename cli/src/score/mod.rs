@@ -20,6 +20,8 @@ use crate::arguments::Score;
 use crate::proposer::Proposer;
 use crate::{UsageError, export, output};
 
+pub(crate) use files::recorded_space;
+
 /// The strategy that every other is seen beside.
 const YARDSTICK: &str = "random";
 

@@ -2,12 +2,14 @@
 
 mod binomial;
 mod bootstrap;
+mod grouped;
 mod log_ratio;
 mod median;
 mod shift;
 
 pub use binomial::{proportion_interval, proportion_upper};
 pub use bootstrap::{Bootstrap, bootstrap};
+pub use grouped::{GroupedMean, grouped_mean};
 pub(crate) use log_ratio::mean_interval;
 pub use log_ratio::{MeanRatio, mean_ratio};
 pub use median::median_interval;

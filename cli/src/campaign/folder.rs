@@ -1,0 +1,112 @@
+//! The file that asks for a matrix, and the folder that holds what comes of it.
+
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use tilewright_journal::{Known, MATRIX_FILE, Matrix, Source};
+use tilewright_search::strategies;
+use tilewright_simulator::chips;
+
+use crate::{UsageError, place};
+
+/// A matrix and its folder.
+pub(super) struct Folder {
+    /// Where the cells are.
+    pub(super) path: PathBuf,
+    /// What is asked; recordings are named relative to `path`.
+    pub(super) matrix: Matrix,
+}
+
+impl Folder {
+    /// A folder for what this file asks; nothing is written yet.
+    pub(super) fn create(file: &Path, out: Option<&Path>) -> Result<Self> {
+        let mut matrix = read(file)?;
+        let path = match out {
+            Some(out) => out.to_owned(),
+            None => place::matrix(&file.file_stem().unwrap_or_default().to_string_lossy()),
+        };
+        if path.join(MATRIX_FILE).exists() {
+            bail!(UsageError(format!(
+                "{0} holds a campaign already: `tilewright campaign resume {0}` goes on with it; for a new one give another --out",
+                path.display()
+            )));
+        }
+        let beside = file.parent().unwrap_or(Path::new(""));
+        for workload in &mut matrix.workloads {
+            if let Source::Recorded(recording) = &mut workload.source
+                && recording.is_relative()
+            {
+                *recording = from(&path, &beside.join(&recording))?;
+            }
+        }
+        Ok(Self { path, matrix })
+    }
+
+    /// The folder of an earlier run.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let file = path.join(MATRIX_FILE);
+        if !file.is_file() {
+            bail!(UsageError(format!(
+                "{} is no folder of `tilewright campaign run`: it has no {MATRIX_FILE}",
+                path.display()
+            )));
+        }
+        Ok(Self { path: path.to_owned(), matrix: read(&file)? })
+    }
+
+    /// Writes down what is asked, so that it can be resumed.
+    pub(super) fn write(&self) -> Result<()> {
+        std::fs::create_dir_all(&self.path)
+            .with_context(|| format!("cannot make the folder {}", self.path.display()))?;
+        Ok(self.matrix.write(&self.path.join(MATRIX_FILE))?)
+    }
+}
+
+fn read(file: &Path) -> Result<Matrix> {
+    let strategies: Vec<&str> = strategies().iter().map(|entry| entry.id).collect();
+    let chips: Vec<&str> = chips().iter().map(|chip| &*chip.id).collect();
+    let known = Known { strategies: Some(&strategies), chips: Some(&chips) };
+    Matrix::read(file, known).map_err(|error| UsageError(error.to_string()).into())
+}
+
+/// `file` as seen from `folder`: relative, so that both can be moved together.
+fn from(folder: &Path, file: &Path) -> Result<PathBuf> {
+    let whole = |path: &Path| {
+        let path = std::path::absolute(path).with_context(|| format!("no such path: {}", path.display()))?;
+        Ok::<_, anyhow::Error>(plain(&path))
+    };
+    let (folder, file) = (whole(folder)?, whole(file)?);
+    let shared = folder.components().zip(file.components()).take_while(|(one, other)| one == other).count();
+    let up = folder.components().skip(shared).map(|_| Component::ParentDir);
+    Ok(up.chain(file.components().skip(shared)).collect())
+}
+
+/// A path without `..`, as text: links are not followed.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_named_as_seen_from_the_folder() {
+        for (folder, file, seen) in [
+            ("/a/campaigns/one", "/a/space.json", "../../space.json"),
+            ("/a/campaigns/one", "/a/campaigns/../b/space.json", "../../b/space.json"),
+            ("/a", "/a/space.json", "space.json"),
+        ] {
+            assert_eq!(from(Path::new(folder), Path::new(file)).unwrap(), Path::new(seen));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Runs the cells of a matrix that have not ended: simulated and recorded ones at the same time, then measured
+//! ones one after the other, with nothing beside them.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result, bail};
+use tilewright_journal::{Cell, EndReason};
+
+use super::arguments::How;
+use super::cell::Bench;
+use super::display::Display;
+use super::folder::Folder;
+use super::status::{self, CellStatus, State};
+use crate::conduct::stop_flag;
+use crate::{Ending, output};
+
+/// Runs a matrix, or goes on with it.
+pub(super) fn run(folder: &Folder, how: &How) -> Result<Ending> {
+    let quiet = how.quiet || how.json;
+    let bench = Bench::new(folder, quiet)?;
+    folder.write()?;
+    let stop = stop_flag()?;
+    let mut open = Vec::new();
+    for cell in folder.matrix.cells() {
+        if !is_over(&CellStatus::of(folder, &cell)?, &bench.request(&cell)?) {
+            open.push(cell);
+        }
+    }
+    let cells = folder.matrix.cells().len();
+    let display = Display::new(quiet, cells, cells - open.len());
+    let failures = Mutex::new(Vec::new());
+    let carry_out = |cell: &Cell<'_>| {
+        let result = bench.carry_out(cell, &mut display.of(cell), &stop);
+        let failure = match result {
+            Ok(result) => match result.why {
+                EndReason::Failed(why) => Some(why),
+                _ => None,
+            },
+            Err(error) => Some(format!("{error:#}")),
+        };
+        if let Some(why) = failure {
+            let line = format!("{}: {why}", cell.folder().display());
+            failures.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        }
+        display.ended();
+    };
+    let (timed, free): (Vec<Cell<'_>>, Vec<Cell<'_>>) = open.into_iter().partition(Cell::is_timed);
+    side_by_side(&free, how.jobs, &stop, &carry_out)?;
+    for cell in &timed {
+        if !stop.load(Ordering::Relaxed) {
+            carry_out(cell);
+        }
+    }
+    display.clear();
+    let cells = status::print(folder, how.json)?;
+    let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if stop.load(Ordering::Relaxed) {
+        if !quiet {
+            output::note(&format!("tilewright campaign resume {}   goes on", folder.path.display()));
+        }
+        return Ok(Ending::Interrupted);
+    }
+    if !failures.is_empty() {
+        bail!(
+            "{} of {} cells failed; what they have is kept, and `tilewright campaign resume {}` tries again:\n{}",
+            failures.len(),
+            cells.len(),
+            folder.path.display(),
+            failures.join("\n")
+        );
+    }
+    let found = cells.iter().any(|cell| cell.best_ns.is_some());
+    Ok(if found { Ending::Done } else { Ending::NothingValid })
+}
+
+/// Whether a cell has nothing more to do: it ended by itself, and was asked what it is asked now.
+fn is_over(cell: &CellStatus, request: &tilewright_journal::CampaignRequest) -> bool {
+    cell.state == State::Ended && cell.request.as_ref() == Some(request)
+}
+
+/// Runs cells that nothing can disturb, in order, so many at a time.
+fn side_by_side(
+    cells: &[Cell<'_>],
+    jobs: Option<u32>,
+    stop: &AtomicBool,
+    carry_out: &(impl Fn(&Cell<'_>) + Sync),
+) -> Result<()> {
+    if cells.is_empty() {
+        return Ok(());
+    }
+    let threads = jobs.map_or(0, |jobs| jobs as usize);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let next = AtomicUsize::new(0);
+    pool.context("cannot start threads")?.broadcast(|_| {
+        while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if !stop.load(Ordering::Relaxed) {
+                carry_out(cell);
+            }
+        }
+    });
+    Ok(())
+}
