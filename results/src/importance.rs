@@ -35,10 +35,15 @@ const QUANTILES: usize = 8;
 
 /// The importance of every parameter that varies, highest first.
 pub fn importance(campaign: &Campaign) -> Vec<Importance> {
-    let trials: Vec<(&BTreeMap<String, ScheduleValue>, f64)> = campaign
+    let trials: Vec<_> = campaign
         .timed()
         .map(|(trial, median_ns)| (&trial.candidate.schedule.parameters, median_ns.ln()))
         .collect();
+    importance_of(&trials)
+}
+
+/// The importance of every parameter that varies, from parameters and log time of each trial.
+pub(crate) fn importance_of(trials: &[(&BTreeMap<String, ScheduleValue>, f64)]) -> Vec<Importance> {
     let mut names: Vec<&String> = trials.iter().flat_map(|(parameters, _)| parameters.keys()).collect();
     names.sort_unstable();
     names.dedup();

@@ -7,6 +7,9 @@
 //! - [`Table::of_trials`] is a table with one row a trial, written by [`write_csv`] and [`write_parquet`],
 //! - [`write_optuna_journal`] writes a study for Optuna.
 //!
+//! [`MatrixResults`] collects the campaigns of a matrix; [`MatrixResults::compare`] says how its strategies compare, and
+//! [`comparison_report`] writes a page of it.
+//!
 //! [`ScoreCourse`] and [`ScoreMap`] draw how strategies did on recorded spaces.
 #![forbid(unsafe_code)]
 
@@ -17,6 +20,7 @@ mod error;
 mod export;
 mod format;
 mod importance;
+mod matrix;
 mod page;
 mod report;
 mod roofline;
@@ -28,6 +32,10 @@ pub use convergence::{Axis, Convergence, convergence};
 pub use error::ReportError;
 pub use export::{Column, Table, Values, write_csv, write_optuna_journal, write_parquet};
 pub use importance::{Importance, importance};
+pub use matrix::{
+    Comparison, ComparisonReport, Course, Estimate, Found, Front, MatrixResults, ProblemSummary, QUALITIES,
+    Ranking, StrategySummary, TimeToQuality, Tradeoff, comparison_report,
+};
 pub use report::{Report, report};
 pub use roofline::{Bound, bound};
 pub use summary::{KernelSummary, SUMMARY_VERSION, Summary};

@@ -30,6 +30,13 @@ const STATUS_EXAMPLES: &str = "Examples:
   tilewright campaign status campaigns/strategies-1
   tilewright campaign status campaigns/strategies-1 --json | jq .states";
 
+const COMPARE_EXAMPLES: &str = "Examples:
+  tilewright campaign compare campaigns/strategies-1
+  tilewright campaign compare campaigns/strategies-1 --baseline random --out report
+  tilewright campaign compare campaigns/strategies-1 --json | jq '.strategies[] | {strategy, mean_rank, ratio}'
+
+Writes compare.html, one page that needs nothing else, and the charts in it as compare/*.svg.";
+
 /// What to do with a matrix of campaigns.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CampaignCommand {
@@ -42,6 +49,9 @@ pub(crate) enum CampaignCommand {
     /// How far a run is; it may still be going on
     #[command(after_help = STATUS_EXAMPLES)]
     Status(CampaignStatus),
+    /// Compare the strategies over all cells that ended: numbers, charts, a page
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CampaignCompare),
 }
 
 #[derive(Debug, Args)]
@@ -84,6 +94,22 @@ pub(crate) struct CampaignStatus {
     /// Folder of the results
     #[arg(value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CampaignCompare {
+    /// Folder of the results
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+    /// Where to write the page and the charts [default: the folder of the results]
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
+    /// Strategy that the others are compared with [default: the file's, else random, else the first]
+    #[arg(long, value_name = "STRATEGY")]
+    pub(crate) baseline: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -5,9 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
 use tilewright_ir::{Workload, WorkloadKey};
-use tilewright_journal::{
-    CAMPAIGN_VERSION, CampaignRequest, Cell, Event, MatrixTarget, Requested, Source,
-};
+use tilewright_journal::{CAMPAIGN_VERSION, CampaignRequest, Cell, Event, MatrixTarget, Requested, Source};
 use tilewright_search::CampaignResult;
 use tilewright_search::score::ScoredSpace;
 
@@ -68,8 +66,13 @@ impl<'a> Bench<'a> {
             if let (Source::Workload(workload), Some(MatrixTarget { chip: Some(chip), .. })) =
                 (&cell.workload.source, cell.target)
             {
-                simulated(folder.path.clone(), bench.request(cell)?, &key(cell, workload), simulated_chip(chip)?)
-                    .with_context(|| cell.problem())?;
+                simulated(
+                    folder.path.clone(),
+                    bench.request(cell)?,
+                    &key(cell, workload),
+                    simulated_chip(chip)?,
+                )
+                .with_context(|| cell.problem())?;
             }
         }
         Ok(bench)

@@ -6,9 +6,11 @@
 //! | `cell.rs` | one campaign: what it is asked, how it is carried out |
 //! | `run.rs`, `display.rs` | all of them, and the one line that says how far they are |
 //! | `status.rs` | what has become of each |
+//! | `compare.rs` | how the strategies compare |
 
 mod arguments;
 mod cell;
+mod compare;
 mod display;
 mod folder;
 mod run;
@@ -32,5 +34,6 @@ pub(crate) fn campaign(command: &CampaignCommand) -> Result<Ending> {
             status::print(&Folder::open(&arguments.folder)?, arguments.json)?;
             Ok(Ending::Done)
         }
+        CampaignCommand::Compare(arguments) => compare::compare(arguments),
     }
 }

@@ -148,8 +148,10 @@ fn text(folder: &Folder, cells: &[CellStatus], states: &BTreeMap<String, usize>)
         let ended = members.iter().filter(|cell| cell.state == State::Ended).count();
         let trials: usize = members.iter().map(|cell| cell.trials).sum();
         let best = members.iter().filter_map(|cell| cell.best_ns).reduce(f64::min);
-        let gains: Vec<f64> = members.iter().filter_map(|cell| Some(cell.first_ns? / cell.best_ns?)).collect();
-        let gain = tilewright_stats::samples::median(&gains).map_or("–".to_owned(), |gain| format!("×{gain:.2}"));
+        let gains: Vec<f64> =
+            members.iter().filter_map(|cell| Some(cell.first_ns? / cell.best_ns?)).collect();
+        let gain =
+            tilewright_stats::samples::median(&gains).map_or("–".to_owned(), |gain| format!("×{gain:.2}"));
         let best = best.map_or("–".to_owned(), |ns| format!("{:.2} µs", ns / 1e3));
         let ended = format!("{ended} of {}", members.len());
         text.push_str(&format!(

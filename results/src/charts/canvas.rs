@@ -120,9 +120,9 @@ pub(crate) fn themed(svg: &str) -> String {
 }
 
 /// At most `most` of the points, evenly taken, so that a long campaign makes no huge file.
-pub(crate) fn thin<T: Copy>(points: &[T], most: usize) -> Vec<T> {
+pub(crate) fn thin<T: Clone>(points: &[T], most: usize) -> Vec<T> {
     let step = points.len().div_ceil(most.max(1)).max(1);
-    points.iter().copied().step_by(step).collect()
+    points.iter().cloned().step_by(step).collect()
 }
 
 /// The smallest of 1, 2, 2.5, 5 and 10 times a power of ten that is not below `value`.

@@ -1,12 +1,17 @@
 //! Charts as SVG: drawn in fixed colours, which the page exchanges for those of the reader's theme.
 
-mod bars;
+pub(crate) mod bars;
 mod canvas;
 mod convergence;
+pub(crate) mod curves;
+pub(crate) mod intervals;
 mod pairs;
+pub(crate) mod parallel;
+pub(crate) mod ranks;
 mod roofline;
 mod score;
 
+pub(crate) use canvas::thin;
 pub use score::{ScoreCourse, ScoreCurve, ScoreMap};
 
 use crate::{Axis, Campaign, ReportError, convergence as course, importance as ranking};
@@ -15,7 +20,7 @@ use crate::{Axis, Campaign, ReportError, convergence as course, importance as ra
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chart {
     /// Name of the file, without `.svg`.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     /// The chart, in colours for a light background.
     pub(crate) svg: String,
 }
@@ -31,8 +36,8 @@ impl Chart {
 pub(crate) fn charts(campaign: &Campaign) -> Result<Vec<Chart>, ReportError> {
     let bound = campaign.bound();
     let mut charts = Vec::new();
-    let mut add = |name, svg: Option<Result<String, ReportError>>| -> Result<(), ReportError> {
-        charts.extend(svg.transpose()?.map(|svg| Chart { name, svg }));
+    let mut add = |name: &str, svg: Option<Result<String, ReportError>>| -> Result<(), ReportError> {
+        charts.extend(svg.transpose()?.map(|svg| Chart { name: name.to_owned(), svg }));
         Ok(())
     };
     for (name, axis) in [("convergence-evaluations", Axis::Evaluations), ("convergence-time", Axis::Seconds)]

@@ -1,11 +1,9 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use super::canvas::{
-    BAD, CEILING, DEFAULT, FAINT, GOOD, INK, MUTED, Mark, PAPER, WINNER, anchored, chart, px, style,
-};
+use super::canvas::{BAD, GOOD, INK, MUTED, PAPER, anchored, chart, px};
+use super::curves::{Axis, Curve, Curves};
 use crate::ReportError;
-use crate::format::tick;
 
 /// Performance of strategies over time on one space.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,8 +40,6 @@ pub struct ScoreMap {
     pub scores: Vec<Vec<f64>>,
 }
 
-/// Colours of the curves that stand out; bands only for these.
-const COLORS: [RGBColor; 4] = [WINNER, DEFAULT, GOOD, CEILING];
 const YARDSTICK: &str = "random";
 /// Lowest performance that a chart shows: a run that found nothing can be far below.
 const LOWEST: f64 = -1.0;
@@ -54,62 +50,25 @@ impl ScoreCourse {
     /// # Errors
     /// When it cannot be drawn.
     pub fn draw(&self) -> Result<String, ReportError> {
-        let others = self.curves.iter().filter(|curve| curve.name != YARDSTICK);
-        let leading: Vec<(&ScoreCurve, RGBColor)> = others.clone().zip(COLORS).collect();
-        let rest: Vec<&ScoreCurve> = others.skip(COLORS.len()).collect();
-        let yardstick = self.curves.iter().find(|curve| curve.name == YARDSTICK);
-        let mut legend: Vec<(Mark, String)> =
-            leading.iter().map(|(curve, color)| (Mark::Line(*color), curve.name.clone())).collect();
-        legend.extend(yardstick.map(|_| (Mark::Dashed(BAD), YARDSTICK.to_owned())));
-        if !rest.is_empty() {
-            legend.push((Mark::Line(FAINT), format!("{} others", rest.len())));
-        }
-        let (start, end) = match (self.seconds.first(), self.seconds.last()) {
-            (Some(&start), Some(&end)) if start < end => (start, end),
-            (Some(&start), _) => (start, start + 1.0),
-            _ => (0.0, 1.0),
-        };
         let lowest = self.curves.iter().flat_map(|curve| &curve.mean).copied().fold(0.0, f64::min);
         let bottom = (lowest.max(LOWEST) * 5.0).floor() / 5.0;
-        let points = |values: &[f64]| -> Vec<(f64, f64)> {
-            self.seconds.iter().copied().zip(values.iter().map(|value| value.clamp(bottom, 1.0))).collect()
+        let curve = |curve: &ScoreCurve| Curve {
+            name: curve.name.clone(),
+            x: self.seconds.clone(),
+            middle: curve.mean.clone(),
+            low: curve.low.clone(),
+            high: curve.high.clone(),
         };
-        let title = format!("Performance over time on {}: mean and quartiles of the runs", self.space);
-        chart(&title, 340, &legend, |area| {
-            let mut chart = ChartBuilder::on(area)
-                .margin_left(px(4))
-                .margin_right(px(8))
-                .margin_bottom(px(4))
-                .x_label_area_size(px(42))
-                .y_label_area_size(px(56))
-                .build_cartesian_2d(start..end, bottom..1.02)?;
-            let mut mesh = chart.configure_mesh();
-            style(&mut mesh);
-            mesh.disable_x_mesh()
-                .x_desc("recorded cost, s")
-                .y_desc("0 random search, 1 optimum")
-                .x_labels(8)
-                .y_labels(6)
-                .x_label_formatter(&|value| tick(*value))
-                .y_label_formatter(&|value| tick(*value))
-                .draw()?;
-            for (curve, color) in &leading {
-                let (mut edge, low) = (points(&curve.high), points(&curve.low));
-                edge.extend(low.into_iter().rev());
-                chart.draw_series([Polygon::new(edge, color.mix(0.1).filled())])?;
-            }
-            for curve in &rest {
-                chart.draw_series(LineSeries::new(points(&curve.mean), FAINT.stroke_width(px(1) as u32)))?;
-            }
-            if let Some(curve) = yardstick {
-                let style = BAD.stroke_width(px(2) as u32);
-                chart.draw_series(DashedLineSeries::new(points(&curve.mean), px(6), px(4), style))?;
-            }
-            for (curve, color) in leading.iter().rev() {
-                chart.draw_series(LineSeries::new(points(&curve.mean), color.stroke_width(px(2) as u32)))?;
-            }
-            Ok(())
-        })
+        let (from, to) = (self.seconds.first().copied(), self.seconds.last().copied());
+        let axis = |name: &str, from, to| Axis { name: name.to_owned(), from, to, logarithmic: false };
+        let curves = Curves {
+            title: format!("Performance over time on {}: mean and quartiles of the runs", self.space),
+            x: axis("recorded cost, s", from.unwrap_or(0.0), to.unwrap_or(1.0)),
+            y: axis("0 random search, 1 optimum", bottom, 1.02),
+            curves: self.curves.iter().map(curve).collect(),
+            yardstick: YARDSTICK.to_owned(),
+        };
+        curves.draw()
     }
 }
 

@@ -7,7 +7,7 @@
 
 mod kernel;
 mod listing;
-mod markup;
+pub(crate) mod markup;
 mod opening;
 mod provenance;
 mod search;
@@ -17,7 +17,7 @@ use crate::charts::Chart;
 use crate::format::escape;
 use crate::{Campaign, Summary};
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// What every section is made from.
 pub(crate) struct Source<'a> {

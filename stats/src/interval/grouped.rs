@@ -31,17 +31,20 @@ pub fn grouped_mean(groups: &[Vec<f64>], rng: &mut dyn Rng) -> Result<GroupedMea
     for group in groups {
         check_finite(group, 1)?;
     }
-    let of_groups = |mean: &mut dyn FnMut(&Vec<f64>) -> f64| groups.iter().map(mean).sum::<f64>() / groups.len() as f64;
+    let of_groups =
+        |mean: &mut dyn FnMut(&Vec<f64>) -> f64| groups.iter().map(mean).sum::<f64>() / groups.len() as f64;
     let mean = of_groups(&mut |group| group.iter().sum::<f64>() / group.len() as f64);
     let means: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
             of_groups(&mut |group| {
-                (0..group.len()).map(|_| group[rng.random_range(0..group.len())]).sum::<f64>() / group.len() as f64
+                (0..group.len()).map(|_| group[rng.random_range(0..group.len())]).sum::<f64>()
+                    / group.len() as f64
             })
         })
         .collect();
     let means = sorted(&means);
-    let interval = Interval { low: quantile_of_sorted(&means, 0.025), high: quantile_of_sorted(&means, 0.975) };
+    let interval =
+        Interval { low: quantile_of_sorted(&means, 0.025), high: quantile_of_sorted(&means, 0.975) };
     Ok(GroupedMean { mean, interval })
 }
 

@@ -114,7 +114,10 @@ mod tests {
             assert!((rank - published).abs() < 6e-4, "{:?}", found.mean_ranks);
         }
         // Without correction for ties 9.28, and a χ² tail of 0.026.
-        assert!((9.28..10.0).contains(&found.statistic) && (0.01..0.03).contains(&found.p_value), "{found:?}");
+        assert!(
+            (9.28..10.0).contains(&found.statistic) && (0.01..0.03).contains(&found.p_value),
+            "{found:?}"
+        );
     }
 
     #[test]
