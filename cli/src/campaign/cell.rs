@@ -43,7 +43,7 @@ impl<'a> Bench<'a> {
         };
         for workload in &matrix.workloads {
             if let Source::Recorded(file) = &workload.source {
-                let space = recorded_space(&workload.name, &folder.path.join(file))
+                let space = recorded_space(&workload.name, &folder.recording(file)?)
                     .with_context(|| format!("workload `{}`", workload.name))?;
                 bench.spaces.insert(&workload.name, space);
             }

@@ -54,6 +54,11 @@ impl Folder {
         Ok(Self { path: path.to_owned(), matrix: read(&file)? })
     }
 
+    /// Where a recording is; the folder need not exist yet.
+    pub(super) fn recording(&self, file: &Path) -> Result<PathBuf> {
+        whole(&self.path.join(file))
+    }
+
     /// Writes down what is asked, so that it can be resumed.
     pub(super) fn write(&self) -> Result<()> {
         std::fs::create_dir_all(&self.path)
@@ -71,18 +76,15 @@ fn read(file: &Path) -> Result<Matrix> {
 
 /// `file` as seen from `folder`: relative, so that both can be moved together.
 fn from(folder: &Path, file: &Path) -> Result<PathBuf> {
-    let whole = |path: &Path| {
-        let path = std::path::absolute(path).with_context(|| format!("no such path: {}", path.display()))?;
-        Ok::<_, anyhow::Error>(plain(&path))
-    };
     let (folder, file) = (whole(folder)?, whole(file)?);
     let shared = folder.components().zip(file.components()).take_while(|(one, other)| one == other).count();
     let up = folder.components().skip(shared).map(|_| Component::ParentDir);
     Ok(up.chain(file.components().skip(shared)).collect())
 }
 
-/// A path without `..`, as text: links are not followed.
-fn plain(path: &Path) -> PathBuf {
+/// A path from the root without `..`, as text: links are not followed.
+fn whole(path: &Path) -> Result<PathBuf> {
+    let path = std::path::absolute(path).with_context(|| format!("no such path: {}", path.display()))?;
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {
@@ -92,7 +94,7 @@ fn plain(path: &Path) -> PathBuf {
             other => plain.push(other),
         }
     }
-    plain
+    Ok(plain)
 }
 
 #[cfg(test)]
