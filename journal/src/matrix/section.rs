@@ -29,7 +29,7 @@ impl File<'_> {
         let start = span.start.min(self.text.len());
         MatrixError::Key {
             path: self.path.to_owned(),
-            line: 1 + self.text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count(),
+            line: self.text.as_bytes()[..start].split(|&byte| byte == b'\n').count(),
             key: quoted(key),
             problem: problem.into(),
             remedy: remedy.into(),
@@ -48,6 +48,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// A value with where it stands and what it is called.
 #[derive(Clone)]
+#[expect(clippy::struct_field_names, reason = "a value as the parser names it")]
 pub(super) struct Value<'a> {
     pub(super) file: File<'a>,
     pub(super) value: &'a DeValue<'a>,
