@@ -119,27 +119,21 @@ impl<'a> Bench<'a> {
     ) -> Result<CampaignResult> {
         let folder = self.folder.path.join(cell.folder());
         let request = self.request(cell)?;
-        match (&cell.workload.source, cell.target) {
-            (Source::Workload(workload), Some(target)) => match &target.chip {
-                Some(chip) => {
-                    let chip = simulated_chip(chip)?;
-                    let (plan, mut runner) = simulated(folder, request, &key(cell, workload), chip)?;
-                    conduct(plan, &mut runner, self.quiet, watch, stop)
-                }
-                None => {
-                    let host = self.host(target)?;
-                    let key = host.key(workload, target.threads, target.cache);
-                    let plan = host.plan(folder, request, &key, None)?;
-                    conduct(plan, &mut host.runner(&key, cell.seed)?, self.quiet, watch, stop)
-                }
-            },
-            _ => {
-                let space = self.spaces.get(&*cell.workload.name);
-                let space = space.with_context(|| format!("`{}` was not read", cell.workload.name))?;
-                let (plan, mut runner) = recorded(folder, request, space);
-                conduct(plan, &mut runner, self.quiet, watch, stop)
-            }
+        let (Source::Workload(workload), Some(target)) = (&cell.workload.source, cell.target) else {
+            let space = self.spaces.get(&*cell.workload.name);
+            let space = space.with_context(|| format!("`{}` was not read", cell.workload.name))?;
+            let (plan, mut runner) = recorded(folder, request, space);
+            return conduct(plan, &mut runner, self.quiet, watch, stop);
+        };
+        if let Some(chip) = &target.chip {
+            let chip = simulated_chip(chip)?;
+            let (plan, mut runner) = simulated(folder, request, &key(cell, workload), chip)?;
+            return conduct(plan, &mut runner, self.quiet, watch, stop);
         }
+        let host = self.host(target)?;
+        let key = host.key(workload, target.threads, target.cache);
+        let plan = host.plan(folder, request, &key, None)?;
+        conduct(plan, &mut host.runner(&key, cell.seed)?, self.quiet, watch, stop)
     }
 }
 

@@ -173,7 +173,7 @@ proptest! {
         ]),
     ) {
         let mut kept: String = GOOD.split("\n[").next().unwrap_or_default().to_owned();
-        kept = kept.lines().filter(|line| !line.starts_with(key)).map(|line| format!("{line}\n")).collect();
+        kept = kept.lines().filter(|line| !line.starts_with(key)).flat_map(|line| [line, "\n"]).collect();
         assert_clear(parse(&format!("{kept}{key} = {value}\n")))?;
         let rest = GOOD[GOOD.find("\n[").unwrap()..].to_owned();
         assert_clear(parse(&format!("{kept}{key} = {value}\n{rest}")))?;

@@ -31,6 +31,7 @@ pub(crate) struct Curve {
 
 /// Curves in one chart. The first few stand out in colour, with their bands.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_field_names, reason = "the curves are what it is named for")]
 pub(crate) struct Curves {
     pub(crate) title: String,
     pub(crate) x: Axis,

@@ -10,7 +10,7 @@ use super::space::{Answer, ScoredSpace};
 
 /// Answers tasks from a recorded space and charges what recording each configuration cost. As a campaign asks
 /// for no program twice, nothing is free.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct RecordedRunner<'a> {
     space: &'a ScoredSpace,
 }
