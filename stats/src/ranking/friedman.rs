@@ -113,7 +113,7 @@ mod tests {
         for (rank, published) in found.mean_ranks.iter().zip([3.143, 2.000, 2.893, 1.964]) {
             assert!((rank - published).abs() < 6e-4, "{:?}", found.mean_ranks);
         }
-        // Without correction for ties 9.28, and a χ² tail of 0.026.
+        // Published without correction for ties, 9.28; their term here is 1 − 78 / 840.
         assert!(
             (9.28..10.0).contains(&found.statistic) && (0.01..0.03).contains(&found.p_value),
             "{found:?}"
