@@ -122,6 +122,10 @@ fn the_example_runs_and_its_strategies_are_compared() {
     // 80 candidates tell a search that learns from one that does not.
     assert_eq!(compared["strategies"][2]["strategy"], "random");
     assert!(compared["ranking"]["p_value"].as_f64().unwrap() < 0.05, "{}", compared["ranking"]);
+    // Kernels that pack their operands need scratch memory, simulated or not.
+    assert!(!compared["problems"][0]["front"].as_array().unwrap().is_empty());
+    let workspace = |trial: &Value| trial["trial"]["outcome"]["Ok"]["workspace_bytes"].as_u64();
+    assert!(bench.trials("c").values().flatten().filter_map(workspace).any(|bytes| bytes > 0));
     let page = std::fs::read_to_string(bench.path("c/compare.html")).unwrap();
     for part in ["<svg", "Convergence", "Regret", "Time to quality", "critical difference", "Operators of"] {
         assert!(page.contains(part), "{part}");

@@ -1,6 +1,7 @@
 //! Answers from the simulator: what a candidate would take on a described chip.
 
 use tilewright_ir::CacheState;
+use tilewright_ir::workspace::workspace_layout;
 use tilewright_journal::{EvalError, Fidelity, Measurement};
 use tilewright_simulator::{Chip, simulate_from};
 use tilewright_stats::Evidence;
@@ -33,7 +34,10 @@ impl SimulatedRunner {
     fn evaluate(&self, incumbent_ns: Option<f64>, task: &Task) -> Evaluation {
         match self.predict(task) {
             Ok(time_ns) => Evaluation {
-                outcome: Ok(Measurement::predicted(time_ns)),
+                outcome: Ok(Measurement {
+                    workspace_bytes: workspace_bytes(task),
+                    ..Measurement::predicted(time_ns)
+                }),
                 // The first stands beside itself.
                 evidence: Evidence::Exact { incumbent: incumbent_ns.unwrap_or(time_ns), candidate: time_ns },
                 elapsed_ns: time_ns as u64,
@@ -44,6 +48,12 @@ impl SimulatedRunner {
             }
         }
     }
+}
+
+/// Scratch memory of a launch, placed as the code generators place it.
+fn workspace_bytes(task: &Task) -> u64 {
+    let layout = task.program.as_deref().and_then(workspace_layout);
+    layout.map_or(0, |layout| layout.bytes)
 }
 
 impl Runner for SimulatedRunner {
