@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tilewright_ir::ScheduleValue;
-use tilewright_journal::{EvalError, Fidelity, Objective, Trial};
+use tilewright_ir::{Schedule, ScheduleValue};
+use tilewright_journal::{EvalError, Fidelity, Measurement, Objective, Trial};
 use tilewright_stats::{Decision, Evidence};
 
 use crate::Campaign;
@@ -107,7 +107,12 @@ impl Course {
             });
             let Some(time_ns) = time(trial) else { continue };
             course.sampled.push(Sampled { parameters: trial.candidate.schedule.parameters.clone(), time_ns });
-            course.trade(trial, objectives);
+            // A recording does not say how much memory its kernels need.
+            let workspace = trial.provenance.fidelity != Fidelity::Replayed;
+            if let Ok(measurement) = &trial.outcome {
+                let values = values(measurement, workspace, objectives);
+                course.trade(values, trial.index, &trial.candidate.schedule);
+            }
             // What noise made look fast is not taken for found: of what is measured only incumbents count.
             let found_ns = if is_exact(trial) {
                 Some(time_ns)
@@ -120,6 +125,12 @@ impl Course {
         }
         for moved in moves {
             course.improve(moved.at_ns, moved.median_ns);
+        }
+        // Quantiles of single launches are measured in the confirmation.
+        for kernel in campaign.confirmation.iter().flat_map(|found| [&found.winner, &found.default]) {
+            if let Some(trial) = kernel.trial {
+                course.trade(values(&kernel.measurement, true, objectives), trial, &kernel.schedule);
+            }
         }
         course.sampled = crate::charts::thin(&course.sampled, MOST_KEPT);
         course
@@ -134,19 +145,10 @@ impl Course {
 
     /// Keeps a trial that no other beats in every objective. Where an objective was not measured it is no
     /// trade-off.
-    fn trade(&mut self, trial: &Trial, objectives: &[Objective]) {
-        let values: Option<Vec<f64>> = objectives.iter().map(|&objective| value(trial, objective)).collect();
+    fn trade(&mut self, values: Option<Vec<f64>>, trial: u64, schedule: &Schedule) {
         let Some(values) = values else { return };
-        join(
-            &mut self.tradeoffs,
-            Tradeoff {
-                values,
-                strategy: self.strategy.clone(),
-                seed: self.seed,
-                trial: trial.index,
-                schedule: trial.candidate.schedule.to_string(),
-            },
-        );
+        let (strategy, schedule) = (self.strategy.clone(), schedule.to_string());
+        join(&mut self.tradeoffs, Tradeoff { values, strategy, seed: self.seed, trial, schedule });
     }
 
     /// Multiplies all times: courses that were measured at different times are brought to one clock by what
@@ -180,18 +182,14 @@ pub(crate) fn join(front: &mut Vec<Tradeoff>, new: Tradeoff) {
     }
 }
 
-/// What a trial is worth by an objective; `None` where it was not measured.
-fn value(trial: &Trial, objective: Objective) -> Option<f64> {
-    let measurement = trial.outcome.as_ref().ok()?;
-    match objective {
+/// What a kernel is worth by each objective; `None` where one was not measured.
+fn values(measurement: &Measurement, workspace: bool, objectives: &[Objective]) -> Option<Vec<f64>> {
+    let value = |objective: &Objective| match objective {
         Objective::Median => Some(measurement.median_ns),
         Objective::P99 => measurement.p99_ns,
-        Objective::Workspace => {
-            // A recording does not say how much memory its kernels need.
-            let known = trial.provenance.fidelity != Fidelity::Replayed;
-            known.then_some(measurement.workspace_bytes as f64)
-        }
-    }
+        Objective::Workspace => workspace.then_some(measurement.workspace_bytes as f64),
+    };
+    objectives.iter().map(value).collect()
 }
 
 /// Median time of a valid trial that was answered whole, ns.
