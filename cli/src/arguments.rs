@@ -93,6 +93,7 @@ const SCORE_EXAMPLES: &str = "Examples:
   tilewright score spaces/*.json.gz
   tilewright score convolution-A100.json.gz --strategy evolution --runs 100 --json
   tilewright score cache.json --problem convolution.t1.json --charts charts
+  tilewright score conv-A100.json --warm-from conv-A4000.json conv-W6600.json
   tilewright score cache.json --strategy external,evolution --proposer 'python3 docs/proposer.py'
 
 Files: Kernel Tuner caches and T4 results (.json, .json.gz), T1 problem descriptions, campaigns (folder or
@@ -333,7 +334,8 @@ pub(crate) struct Score {
     /// A T1 problem description; restricts the recordings that have its parameters
     #[arg(long, value_name = "FILE")]
     pub(crate) problem: Vec<PathBuf>,
-    /// Recordings of related spaces that a strategy may learn from beforehand
+    /// Recordings of related spaces that strategies are advised from; one of a space's own kernel and device
+    /// never advises on it
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) warm_from: Vec<PathBuf>,
     /// Where to write charts

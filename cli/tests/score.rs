@@ -78,6 +78,24 @@ fn scores_are_printed_for_programs_and_for_people() {
 }
 
 #[test]
+fn other_recordings_advise_and_a_recording_never_itself() {
+    let folder = Folder::new();
+    let arguments = ["blur-two.json", "--strategy", "auto", "--runs", "20", "--json"];
+    let score = |with: &[&str]| {
+        let scores = folder.json(&[&arguments[..], with].concat());
+        let of = |name: &str| scores["strategies"][name]["aggregate"]["score"].as_f64().unwrap();
+        (of("auto"), of("random"), scores["warm"] == json!(true), scores["advice"].clone())
+    };
+    let cold = score(&[]);
+    let warm = score(&["--warm-from", "blur-one.json", "blur-two.json"]);
+    assert!(!cold.2 && warm.2 && warm.1 == cold.1);
+    assert_eq!(warm.3, json!({ "blur-two": ["blur recorded on one"] }));
+    assert!(warm.0 > cold.0, "{warm:?} {cold:?}");
+    let own = score(&["--warm-from", "blur-two.json"]);
+    assert_eq!((own.0, own.2), (cold.0, false));
+}
+
+#[test]
 fn charts_are_written_and_a_problem_restricts() {
     let folder = Folder::new();
     let problem = json!({ "ConfigurationSpace": {
@@ -139,7 +157,7 @@ fn wrong_input_is_told_with_its_remedy() {
         (vec!["other.t1.json"], 2, "no recording"),
         (vec!["blur-one.json", "other.t1.json"], 2, "has its parameters"),
         (vec!["blur-one.json", "--problem", "blur-two.json"], 2, "give it among the files"),
-        (vec!["blur-one.json", "--warm-from", "blur-two.json"], 2, "leave it out"),
+        (vec!["blur-one.json", "--warm-from", "nowhere.json"], 1, "cannot read nowhere.json"),
         (vec!["blur-one.json", "--runs", "0"], 2, "runs"),
         (vec![], 2, "FILES"),
     ] {

@@ -43,6 +43,13 @@ pub enum Action {
         /// The archive.
         from: String,
     },
+    /// A heuristic was kept; it replaces the one kept before for its subject.
+    Learned {
+        /// Its file.
+        heuristic: Digest,
+        /// Its subject as text.
+        subject: String,
+    },
     /// A record is no longer to be used.
     Retracted {
         /// The record.

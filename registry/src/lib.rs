@@ -7,6 +7,7 @@
 //! | `audit.jsonl` | every publication, import and retraction, in order; each line bears the hash of the one before |
 //! | `records/<sha256>.json` | a judged kernel with its raw samples; named after its own bytes, never changed |
 //! | `artifacts/<sha256>.bin` | machine code; likewise |
+//! | `heuristics/<sha256>.json` | what campaigns have learned beside their winners; likewise, and opaque here |
 //!
 //! The audit log decides: a record counts once its line is there. What [`Registry`] keeps in memory is a cache
 //! of the log. A damaged record or line is named by [`Registry::verify_chain`], and all others stay usable.
@@ -22,6 +23,7 @@ mod archive;
 mod audit;
 mod digest;
 mod error;
+mod heuristic;
 mod kernel;
 mod record;
 mod registry;
@@ -33,6 +35,7 @@ pub use archive::{Exported, Imported};
 pub use audit::{Action, AuditEntry};
 pub use digest::{Digest, ParseDigestError};
 pub use error::{Refusal, RegistryError};
+pub use heuristic::KeptHeuristic;
 pub use kernel::{
     ArtifactFacts, CeilingFacts, EntryOffset, Incumbent, Kernel, Origin, Timing, VerificationFacts,
 };

@@ -17,6 +17,7 @@ pub struct Registry {
     folder: PathBuf,
     pub(crate) records: Store,
     pub(crate) artifacts: Store,
+    pub(crate) heuristics: Store,
     cache: Mutex<Cache>,
 }
 
@@ -34,6 +35,7 @@ impl Registry {
             folder: folder.to_owned(),
             records: Store::new(folder.join("records"), "json"),
             artifacts: Store::new(folder.join("artifacts"), "bin"),
+            heuristics: Store::new(folder.join("heuristics"), "json"),
             cache: Mutex::default(),
         }
     }

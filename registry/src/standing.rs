@@ -50,6 +50,7 @@ pub(crate) fn list(log: &Log) -> Vec<Listed> {
                 stack.insert(0, listed.len());
                 listed.push(arrival(*record, key, *kind, &entry.at, Some(from.clone())));
             }
+            Action::Learned { .. } => {}
             Action::Retracted { record, .. } => {
                 for stack in stacks.values_mut() {
                     stack.retain(|&place| listed[place].record != *record);

@@ -76,12 +76,23 @@ impl Registry {
                 Err(problem) => problems.push(problem),
             }
         }
+        let learned: BTreeSet<Digest> = crate::heuristic::named(&log).collect();
+        for &id in &learned {
+            if let Err(error) = self.heuristic(id) {
+                let path = self.heuristics.path(id);
+                problems.push(Problem { path, line: None, problem: reason(error) });
+            }
+        }
+        let (heuristics, odd_heuristics) = self.heuristics.contents()?;
         let (records, odd_records) = self.records.contents()?;
         let (codes, odd_codes) = self.artifacts.contents()?;
         let unnamed = records.into_iter().filter(|id| !named.contains(id)).map(|id| self.records.path(id));
         let unused =
             codes.into_iter().filter(|code| !artifacts.contains(code)).map(|code| self.artifacts.path(code));
-        for path in unnamed.chain(unused).chain(odd_records).chain(odd_codes) {
+        let stray =
+            heuristics.into_iter().filter(|id| !learned.contains(id)).map(|id| self.heuristics.path(id));
+        let odd = odd_records.into_iter().chain(odd_codes).chain(odd_heuristics);
+        for path in unnamed.chain(unused).chain(stray).chain(odd) {
             problems.push(Problem {
                 path,
                 line: None,

@@ -216,6 +216,30 @@ fn an_archive_carries_records_with_their_fingerprint_and_restores_damaged_files(
 }
 
 #[test]
+fn the_last_heuristic_of_a_subject_is_in_force_and_a_damaged_one_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, records) = filled(folder.path());
+    let first = registry.keep_heuristic("a", b"{\"version\":1}", AT).unwrap();
+    let other = registry.keep_heuristic("b", b"{\"version\":1,\"b\":0}", AT).unwrap();
+    let second = registry.keep_heuristic("a", b"{\"version\":2}", AT).unwrap();
+    assert_eq!(registry.keep_heuristic("a", b"{\"version\":2}", AT).unwrap(), second);
+    let kept: Vec<(Digest, String)> =
+        registry.heuristics().unwrap().into_iter().map(|kept| (kept.id, kept.subject)).collect();
+    assert_eq!(kept, [(other, "b".to_owned()), (second, "a".to_owned())]);
+    assert_eq!(registry.heuristic(first).unwrap(), b"{\"version\":1}");
+    assert_eq!(
+        (registry.list().unwrap().len(), registry.verify_chain().unwrap().is_sound()),
+        (records.len(), true)
+    );
+    fs::write(folder.path().join(format!("heuristics/{other}.json")), b"{}").unwrap();
+    fs::write(folder.path().join("heuristics/stray.json"), b"{}").unwrap();
+    assert!(matches!(registry.heuristic(other), Err(RegistryError::Damaged { .. })));
+    let problems = registry.verify_chain().unwrap().problems;
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems.iter().all(|problem| problem.path.starts_with(folder.path().join("heuristics"))));
+}
+
+#[test]
 fn a_damaged_record_stands_aside_for_the_one_before() {
     let folder = tempfile::tempdir().unwrap();
     let (registry, records) = filled(folder.path());

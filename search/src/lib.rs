@@ -12,6 +12,7 @@ mod campaign;
 mod cost_model;
 mod credit;
 mod digest;
+mod heuristics;
 mod linear;
 pub mod policy;
 mod prepare;
@@ -36,6 +37,9 @@ pub use cost_model::{
     Table, cost_model, cost_models,
 };
 pub use credit::credit;
+pub use heuristics::{
+    Advised, Advisor, HEURISTIC_VERSION, Heuristic, HeuristicError, OperatorRecord, Remembered,
+};
 pub use prepare::{ByValues, Lowering, Prepare, Prepared};
 pub use ranker::{ModelRanker, ModelRankerParts, ProposalOrder, Ranked, Ranker, Skill};
 pub use scoreboard::Scoreboard;

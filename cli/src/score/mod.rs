@@ -3,6 +3,7 @@
 mod charts;
 mod files;
 mod table;
+mod warm;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use tilewright_search::score::{
 };
 use tilewright_search::{External, Strategy, strategies, strategy};
 
+use warm::Advice;
+
 use crate::arguments::Score;
 use crate::proposer::Proposer;
 use crate::{UsageError, export, output};
@@ -27,11 +30,6 @@ const YARDSTICK: &str = "random";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Score) -> Result<()> {
-    if !arguments.warm_from.is_empty() {
-        let problem =
-            "--warm-from: this version's strategies take no advice from other recordings; leave it out";
-        return Err(UsageError(problem.to_owned()).into());
-    }
     let contestants = contestants(arguments)?;
     let spaces = files::spaces(&arguments.files, &arguments.problem)?;
     for space in spaces.iter().filter(|space| space.recorded().is_cut_off()) {
@@ -41,6 +39,13 @@ pub(crate) fn run(arguments: &Score) -> Result<()> {
             space.name()
         ));
     }
+    let advice = Advice::learn(&arguments.warm_from, &spaces)?;
+    for space in advice.without() {
+        output::note(&format!(
+            "note: no other recording in --warm-from has parameters of {space}; it is scored cold"
+        ));
+    }
+    let contestants: Vec<Contestant> = contestants.into_iter().map(|it| advice.warm(it)).collect();
     let settings = ScoreSettings { runs: arguments.runs, seed: arguments.seed };
     let total = contestants.len() as u64 * spaces.len() as u64 * u64::from(settings.runs);
     let bar = progress(arguments.quiet, total);
@@ -55,7 +60,7 @@ pub(crate) fn run(arguments: &Score) -> Result<()> {
         export::write(file, |out| Ok(write_parquet(&table::of_runs(&report), out)?))?;
     }
     if arguments.json {
-        return output::json(&in_json(&report, &spaces, &charts));
+        return output::json(&in_json(&report, &spaces, &advice, &charts));
     }
     output::result(&table::text(&report, &spaces))?;
     for chart in charts {
@@ -107,7 +112,7 @@ fn progress(quiet: bool, total: u64) -> ProgressBar {
     bar
 }
 
-fn in_json(report: &ScoreReport, spaces: &[ScoredSpace], charts: &[String]) -> Value {
+fn in_json(report: &ScoreReport, spaces: &[ScoredSpace], advice: &Advice, charts: &[String]) -> Value {
     let described = spaces.iter().map(|space| {
         let (recorded, window) = (space.recorded(), space.window());
         let value = json!({
@@ -130,7 +135,8 @@ fn in_json(report: &ScoreReport, spaces: &[ScoredSpace], charts: &[String]) -> V
         "version": 1,
         "runs": report.settings.runs,
         "seed": report.settings.seed,
-        "warm": false,
+        "warm": advice.is_some(),
+        "advice": advice.origins(),
         "spaces": described.collect::<Map<_, _>>(),
         "strategies": scored.collect::<Map<_, _>>(),
         "charts": charts,
@@ -142,7 +148,7 @@ fn strategy_in_json(of: &StrategyScore, settings: ScoreSettings) -> Value {
         let Estimate { score, low, high } = space.estimate;
         let (runs, evaluations) = (settings.runs, space.evaluations);
         let value =
-            json!({ "score": score, "low": low, "high": high, "runs": runs, "evaluations": evaluations });
+            json!({ "score": score, "low": low, "high": high, "runs": runs, "evaluations": evaluations, "scores": space.scores });
         (space.space.clone(), value)
     });
     json!({ "aggregate": of.aggregate, "spaces": spaces.collect::<Map<_, _>>() })

@@ -23,7 +23,7 @@ mod space;
 mod window;
 
 pub use baseline::Baseline;
-pub use replay::{Improvement, Replay, replay};
+pub use replay::{Improvement, Replay, judged, replay};
 pub use report::{
     Contestant, Course, Create, Estimate, ScoreReport, ScoreSettings, SpaceScore, StrategyFailure,
     StrategyScore, score,

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use tilewright_genome::Genome;
 use tilewright_ir::Schedule;
 use tilewright_journal::{Candidate, EvalError, Fidelity, Provenance, Trial};
 use tilewright_stats::{Decision, Evidence, Judged};
@@ -42,14 +43,7 @@ pub struct Replay {
 ///
 /// The same `seed` gives the same run. The generator of each question is the campaign's: one stream a round.
 pub fn replay(space: &ScoredSpace, strategy: &mut dyn Strategy, seed: u64) -> Replay {
-    let mut run = Run {
-        space,
-        index: 0,
-        seconds: 0.0,
-        seen: BTreeSet::new(),
-        incumbent: None,
-        improvements: Vec::new(),
-    };
+    let mut run = Run::new(space);
     let (mut round, mut idle) = (0, 0);
     while run.seconds < space.window().budget_seconds && idle < MOST_IDLE {
         let mut rng = streams::of_round(seed, round);
@@ -67,6 +61,15 @@ pub fn replay(space: &ScoredSpace, strategy: &mut dyn Strategy, seed: u64) -> Re
     Replay { score, evaluations, improvements: run.improvements, failure: strategy.failure() }
 }
 
+/// Every configuration of a space, evaluated and judged in the order of the recording: what a heuristic can be
+/// learned from.
+pub fn judged(space: &ScoredSpace) -> Vec<Judged<Trial>> {
+    let mut run = Run::new(space);
+    let proposals =
+        space.recorded().configurations().iter().map(|it| Proposal::random(Genome(it.values.clone())));
+    proposals.filter_map(|proposal| run.evaluate("recording", proposal)).collect()
+}
+
 struct Run<'a> {
     space: &'a ScoredSpace,
     index: u64,
@@ -78,7 +81,18 @@ struct Run<'a> {
     improvements: Vec<Improvement>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(space: &'a ScoredSpace) -> Self {
+        Self {
+            space,
+            index: 0,
+            seconds: 0.0,
+            seen: BTreeSet::new(),
+            incumbent: None,
+            improvements: Vec::new(),
+        }
+    }
+
     /// The judged answer to a proposal; `None` for one that was answered before.
     fn evaluate(&mut self, strategy: &str, proposal: Proposal) -> Option<Judged<Trial>> {
         let Some((at, answer)) = self.space.answer(&proposal.genome) else {

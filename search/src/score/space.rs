@@ -122,6 +122,13 @@ impl ScoredSpace {
         &self.baseline
     }
 
+    /// Evaluations of median cost that the budget pays for.
+    pub fn evaluations(&self) -> u64 {
+        let costs: Vec<f64> = self.answers.iter().map(|answer| answer.cost_seconds).collect();
+        let median = quantile(&costs, 0.5).unwrap_or(f64::INFINITY);
+        (self.window.budget_seconds / median) as u64
+    }
+
     /// What is being made fast.
     pub fn subject(&self) -> &Arc<Subject> {
         &self.subject

@@ -5,9 +5,9 @@ use tilewright_genome::{Gene, Genome, Sampling, SearchSpace, Wish};
 
 /// A gene that has more than one value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     /// Position of the gene in the space.
-    pub(super) gene: usize,
+    pub(crate) gene: usize,
     /// Number of its values.
     pub(super) values: usize,
     /// Whether neighbouring values are alike.
@@ -40,28 +40,28 @@ impl Axis {
 
 /// The genes that matter, each of which is one dimension.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Axes {
+pub(crate) struct Axes {
     axes: Vec<Axis>,
     genes: usize,
 }
 
 impl Axes {
-    pub(super) fn of(space: &SearchSpace) -> Self {
+    pub(crate) fn of(space: &SearchSpace) -> Self {
         let genes = space.genes();
         let axes = genes.iter().enumerate().filter_map(|(at, gene)| Axis::of(at, gene)).collect();
         Self { axes, genes: genes.len() }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.axes.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Axis> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Axis> {
         self.axes.iter()
     }
 
     /// Where a genome lies.
-    pub(super) fn position(&self, genome: &Genome) -> Vec<f64> {
+    pub(crate) fn position(&self, genome: &Genome) -> Vec<f64> {
         self.axes.iter().map(|axis| axis.place(genome.0[axis.gene])).collect()
     }
 

@@ -33,6 +33,7 @@ use tilewright_stats::Judged;
 
 use crate::state::StateError;
 
+pub(crate) use axes::Axes;
 pub use evolution::{Evolution, EvolutionPolicy, EvolutionSettings};
 pub use external::{External, ExternalError, Parameters};
 use searcher::entry;
