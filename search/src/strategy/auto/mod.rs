@@ -1,4 +1,4 @@
-//! What `tune` and `score` take unless told otherwise: a model that exploits what it has learned, and walks and
+//! A portfolio for any space: a model that exploits what it has learned, and walks and
 //! populations that take over the more, the longer nothing better was found.
 //!
 //! Eight evaluations or ten thousand, one surrogate serves well until it is wrong: where its trees agree on a
