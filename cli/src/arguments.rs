@@ -49,6 +49,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  tilewright registry list\n  tilewright registry verify\n  tilewright registry export kernels.jsonl"
     )]
     Registry(RegistryCommand),
+    /// Learn from campaigns and recordings, look at and exchange what was learned
+    #[command(subcommand, after_help = HEURISTICS_EXAMPLES)]
+    Heuristics(HeuristicsCommand),
     /// Compute with the kept kernel of a workload, on .npy files
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
@@ -231,6 +234,56 @@ pub(crate) struct RegistryPlace {
     /// Print one JSON object
     #[arg(long, global = true)]
     pub(crate) json: bool,
+}
+
+const HEURISTICS_EXAMPLES: &str = "Examples:
+  tilewright heuristics train campaigns/first campaigns/second
+  tilewright heuristics train convolution-A100.json.gz
+  tilewright heuristics show
+  tilewright heuristics export learned.jsonl";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HeuristicsCommand {
+    /// Learn from campaigns and recordings, one heuristic each, and keep what was learned
+    Train {
+        /// Folders of campaigns, and recordings that `score` reads
+        #[arg(required = true)]
+        sources: Vec<PathBuf>,
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+    /// All heuristics in force, or all of one
+    Show {
+        /// Its identifier, or the beginning of it
+        id: Option<String>,
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+    /// Write all heuristics in force to one file
+    Export {
+        /// The file
+        file: PathBuf,
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+    /// Keep the heuristics of a file, each in place of the one of its subject
+    Import {
+        /// The file
+        file: PathBuf,
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+}
+
+impl HeuristicsCommand {
+    pub(crate) fn place(&self) -> &RegistryPlace {
+        match self {
+            Self::Train { place, .. }
+            | Self::Show { place, .. }
+            | Self::Export { place, .. }
+            | Self::Import { place, .. } => place,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

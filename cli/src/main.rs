@@ -6,6 +6,7 @@ mod conduct;
 mod device;
 mod export;
 mod facts;
+mod heuristics;
 mod npy;
 mod output;
 mod place;
@@ -75,6 +76,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Report(arguments) => report::report(&arguments)?,
         Command::Export(arguments) => export::export(&arguments)?,
         Command::Registry(command) => registry::registry(&command)?,
+        Command::Heuristics(command) => heuristics::heuristics(&command)?,
         Command::Run(arguments) => run::run(&arguments)?,
         Command::Score(arguments) => score::run(&arguments)?,
         Command::Completions { shell } => {

@@ -43,7 +43,7 @@ pub fn importance(campaign: &Campaign) -> Vec<Importance> {
 }
 
 /// The importance of every parameter that varies, from parameters and log time of each trial.
-pub(crate) fn importance_of(trials: &[(&BTreeMap<String, ScheduleValue>, f64)]) -> Vec<Importance> {
+pub fn importance_of(trials: &[(&BTreeMap<String, ScheduleValue>, f64)]) -> Vec<Importance> {
     let mut names: Vec<&String> = trials.iter().flat_map(|(parameters, _)| parameters.keys()).collect();
     names.sort_unstable();
     names.dedup();

@@ -31,7 +31,7 @@ pub use charts::{ScoreCourse, ScoreCurve, ScoreMap};
 pub use convergence::{Axis, Convergence, convergence};
 pub use error::ReportError;
 pub use export::{Column, Table, Values, write_csv, write_optuna_journal, write_parquet};
-pub use importance::{Importance, importance};
+pub use importance::{Importance, importance, importance_of};
 pub use matrix::{
     Comparison, ComparisonReport, Course, Estimate, Found, Front, MatrixResults, ProblemSummary, QUALITIES,
     Ranking, StrategySummary, TimeToQuality, Tradeoff, comparison_report,

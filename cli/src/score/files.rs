@@ -10,7 +10,7 @@ use tilewright_search::score::ScoredSpace;
 use crate::UsageError;
 
 /// The spaces of these files, each restricted by the problem of its parameters, if one is among them.
-pub(super) fn spaces(files: &[PathBuf], problems: &[PathBuf]) -> Result<Vec<ScoredSpace>> {
+pub(crate) fn spaces(files: &[PathBuf], problems: &[PathBuf]) -> Result<Vec<ScoredSpace>> {
     let mut recorded: Vec<(String, RecordedSpace)> = Vec::new();
     let mut known: Vec<Problem> = Vec::new();
     for file in files {

@@ -1,7 +1,7 @@
 //! `tilewright score`: how good strategies are on spaces that others have measured.
 
 mod charts;
-mod files;
+pub(crate) mod files;
 mod table;
 mod warm;
 

@@ -1,0 +1,109 @@
+//! `tilewright heuristics` from the outside.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Map, Value, json};
+
+/// A cache of a valley over two parameters, with a failure.
+fn cache(device: &str) -> String {
+    let mut entries = Map::new();
+    for (x, y) in (1..9_i64).flat_map(|x| (1..9_i64).map(move |y| (x, y))) {
+        let time = 1.0 + (x - 5).pow(2) as f64 + 0.01 * y as f64;
+        let mut entry =
+            json!({ "x": x, "y": y, "time": time, "times": vec![time; 8], "compile_time": 500.0 });
+        if (x, y) == (8, 8) {
+            entry["time"] = json!("RuntimeFailedConfig");
+        }
+        entries.insert(format!("{x},{y}"), entry);
+    }
+    json!({ "device_name": device, "kernel_name": "blur", "tune_params_keys": ["x", "y"], "cache": entries })
+        .to_string()
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+    command.args(arguments).env_remove("RUST_BACKTRACE").current_dir(folder).output().unwrap()
+}
+
+fn heuristics(folder: &Path, registry: &str, arguments: &[&str]) -> Output {
+    run(folder, &[&["heuristics"], arguments, &["--registry", registry]].concat())
+}
+
+fn json(folder: &Path, registry: &str, arguments: &[&str]) -> Value {
+    let output = heuristics(folder, registry, &[arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn what_recordings_teach_is_kept_shown_and_carried_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("one.json"), cache("one")).unwrap();
+    std::fs::write(at.join("two.json"), cache("two")).unwrap();
+    let trained = json(at, "here", &["train", "one.json", "two.json"]);
+    assert_eq!(trained["heuristics"][0]["subject"], json!("blur recorded on one"));
+    assert_eq!(trained["heuristics"][1]["evidence"], json!(64));
+    // Trained again, the same is kept.
+    assert_eq!(json(at, "here", &["train", "one.json", "two.json"]), trained);
+    let listed = json(at, "here", &["show"]);
+    assert_eq!(listed["heuristics"].as_array().unwrap().len(), 2);
+    let id = trained["heuristics"][0]["id"].as_str().unwrap();
+    let shown = json(at, "here", &["show", &id[..12]]);
+    assert_eq!(shown["heuristic"]["points"][0]["score"], json!(0.0));
+    assert_eq!(
+        (&shown["importance"][0]["name"], &shown["importance"][0]["best"]),
+        (&json!("x"), &json!("5"))
+    );
+    let text = String::from_utf8(heuristics(at, "here", &["show", &id[..12]]).stdout).unwrap();
+    assert!(text.contains("64 judged trials") && text.contains("x=5"), "{text}");
+    json(at, "here", &["export", "learned.jsonl"]);
+    let imported = json(at, "there", &["import", "learned.jsonl"]);
+    assert_eq!(imported["heuristics"], trained["heuristics"]);
+    let verified = run(at, &["registry", "verify", "--hashes-only", "--registry", "there"]);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+}
+
+#[test]
+fn what_a_campaign_teaches_is_its_judged_trials() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let tune =
+        ["tune", "matmul:m=8,n=8,k=8,dtype=f32", "--trials", "6", "--out", "c", "--registry", "r", "--quiet"];
+    let tuned = run(at, &tune);
+    assert!(tuned.status.success(), "{}", String::from_utf8_lossy(&tuned.stderr));
+    let trained = json(at, "r", &["train", "c"]);
+    let evidence = trained["heuristics"][0]["evidence"].as_u64().unwrap();
+    assert!(evidence >= 6, "{trained}");
+    let shown = json(at, "r", &["show", trained["heuristics"][0]["id"].as_str().unwrap()]);
+    assert!(shown["heuristic"]["operators"].as_object().is_some_and(|all| all.contains_key("start")));
+}
+
+#[test]
+fn wrong_input_is_told_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::create_dir(at.join("empty")).unwrap();
+    std::fs::write(at.join("one.json"), cache("one")).unwrap();
+    std::fs::write(at.join("other.jsonl"), "{}\n").unwrap();
+    std::fs::write(at.join("cut.jsonl"), "{\"tilewright_heuristics\":1}\n{\"version\":1,\"subj").unwrap();
+    std::fs::write(at.join("newer.jsonl"), "{\"tilewright_heuristics\":1}\n{\"version\":7}\n").unwrap();
+    for (arguments, code, wanted) in [
+        (&["train", "empty"][..], 2, "empty is no campaign"),
+        (&["train", "nowhere.json"], 1, "cannot read nowhere.json"),
+        (&["train", "one.json", "other.jsonl"], 2, "other.jsonl"),
+        (&["import", "nowhere.jsonl"], 1, "cannot read nowhere.jsonl"),
+        (&["import", "other.jsonl"], 2, "not a file that"),
+        (&["import", "cut.jsonl"], 2, "cut.jsonl, line 2"),
+        (&["import", "newer.jsonl"], 2, "newer tilewright"),
+        (&["show", "abc"], 2, "beginning of 0 heuristics"),
+        (&["train"], 2, "SOURCES"),
+    ] {
+        let output = heuristics(at, "here", arguments);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(code) && text.contains(wanted), "{arguments:?}: {text}");
+    }
+    assert!(!at.join("here").exists());
+}
