@@ -142,6 +142,7 @@ pub(crate) struct ProposerArguments {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Tune {
     /// What to tune, e.g. matmul:m=512,n=512,k=512,dtype=f32
     #[arg(value_parser = workload)]
@@ -181,6 +182,9 @@ pub(crate) struct Tune {
     /// Registry to publish to
     #[arg(long, value_name = "DIR")]
     pub(crate) registry: Option<PathBuf>,
+    /// Take no advice from the registry's heuristics (`tilewright heuristics`)
+    #[arg(long)]
+    pub(crate) no_heuristics: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,5 +1,6 @@
 //! The `tilewright` command: opens files, wires the parts, talks to the user.
 
+mod advice;
 mod arguments;
 mod campaign;
 mod conduct;

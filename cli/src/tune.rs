@@ -23,7 +23,7 @@ use crate::proposer::Proposer;
 use crate::publish::{Measured, Publication, publish};
 use crate::remeasure::task;
 use crate::target::Target;
-use crate::{Ending, UsageError, device, output, place};
+use crate::{Ending, UsageError, advice, device, output, place};
 
 /// Seconds of search when the user sets no limit.
 const DEFAULT_SECONDS: f64 = 60.0;
@@ -50,8 +50,17 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
     let quiet = arguments.quiet;
     let stop = stop_flag()?;
     let mut setup = setup(arguments, &stop)?;
+    let begun = setup.folder.join(JOURNAL_FILE).exists();
+    // A campaign goes on with the advice it began with, whatever is asked now.
+    let advice = if setup.proposer.is_some() || (arguments.no_heuristics && !begun) {
+        Vec::new()
+    } else {
+        let registry = Registry::open(&place::registry(arguments.registry.as_deref())?);
+        advice::choose(&registry, &mut setup.request, &setup.key, begun)?
+    };
     let request = setup.request.clone();
-    let plan = setup.host.plan(setup.folder.clone(), request, &setup.key, setup.proposer.take())?;
+    let mut plan = setup.host.plan(setup.folder.clone(), request, &setup.key, setup.proposer.take())?;
+    plan.advice.clone_from(&advice);
     let mut runner = setup.host.runner(&setup.key, setup.request.seed)?;
     let mut progress = Progress::new(setup.quiet, &plan.started);
     let mut watch = |event: &Event| progress.note(event);
@@ -64,7 +73,8 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
     };
     let results = Results::read(&setup.folder)?;
     let summary = Summary::of(&results);
-    print(&setup, &summary, record, arguments.json)?;
+    let outcomes = advice::outcomes(&advice, &results);
+    print(&setup, &summary, record, outcomes, arguments.json)?;
     if !quiet && !arguments.json {
         output::note(&format!("tilewright report {}   makes a page of it", setup.folder.display()));
     }
@@ -246,12 +256,20 @@ struct Printed<'a> {
     summary: &'a Summary,
     campaign: &'a Path,
     record: Option<String>,
+    /// What advised, and what came of it.
+    heuristics: Vec<advice::Outcome>,
 }
 
-fn print(setup: &Setup, summary: &Summary, record: Option<Digest>, json: bool) -> Result<()> {
+fn print(
+    setup: &Setup,
+    summary: &Summary,
+    record: Option<Digest>,
+    heuristics: Vec<advice::Outcome>,
+    json: bool,
+) -> Result<()> {
     let record = record.map(|record| record.to_string());
     if json {
-        return output::json(&Printed { summary, campaign: &setup.folder, record });
+        return output::json(&Printed { summary, campaign: &setup.folder, record, heuristics });
     }
     let mut text = String::new();
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<14}{value}\n"));
@@ -293,6 +311,9 @@ fn print(setup: &Setup, summary: &Summary, record: Option<Digest>, json: bool) -
             outcomes.join(", ")
         ),
     );
+    for outcome in &heuristics {
+        line("advice", outcome.text());
+    }
     line("campaign", setup.folder.display().to_string());
     line("record", record.unwrap_or_else(|| "none".to_owned()));
     output::result(&text)

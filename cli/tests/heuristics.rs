@@ -70,15 +70,39 @@ fn what_recordings_teach_is_kept_shown_and_carried_elsewhere() {
 fn what_a_campaign_teaches_is_its_judged_trials() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let tune =
-        ["tune", "matmul:m=8,n=8,k=8,dtype=f32", "--trials", "6", "--out", "c", "--registry", "r", "--quiet"];
+    let tune = [
+        "tune",
+        "matmul:m=8,n=8,k=8,dtype=f32",
+        "--trials",
+        "60",
+        "--out",
+        "c",
+        "--registry",
+        "r",
+        "--quiet",
+    ];
     let tuned = run(at, &tune);
     assert!(tuned.status.success(), "{}", String::from_utf8_lossy(&tuned.stderr));
     let trained = json(at, "r", &["train", "c"]);
     let evidence = trained["heuristics"][0]["evidence"].as_u64().unwrap();
-    assert!(evidence >= 6, "{trained}");
+    assert!(evidence >= 60, "{trained}");
     let shown = json(at, "r", &["show", trained["heuristics"][0]["id"].as_str().unwrap()]);
     assert!(shown["heuristic"]["operators"].as_object().is_some_and(|all| all.contains_key("start")));
+
+    // It advises on another shape, is named, and stays with the campaign.
+    let other = |more: &[&str]| {
+        let tune = ["tune", "matmul:m=8,n=16,k=8,dtype=f32", "--registry", "r", "--quiet", "--json"];
+        let output = run(at, &[&tune[..], more].concat());
+        assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let advised = other(&["--trials", "30", "--out", "advised"]);
+    let advice = &advised["heuristics"][0];
+    assert_eq!(advice["subject"], trained["heuristics"][0]["subject"]);
+    assert!(advice["trials"].as_u64().unwrap() >= 1, "{advised}");
+    let longer = other(&["--trials", "40", "--out", "advised", "--resume", "--no-heuristics"]);
+    assert!(longer["heuristics"][0]["trials"].as_u64() >= advice["trials"].as_u64(), "{longer}");
+    assert_eq!(other(&["--trials", "8", "--out", "cold", "--no-heuristics"])["heuristics"], json!([]));
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub use cost_model::{
 };
 pub use credit::credit;
 pub use heuristics::{
-    Advised, Advisor, HEURISTIC_VERSION, Heuristic, HeuristicError, OperatorRecord, Remembered,
+    Advised, Advisor, HEURISTIC_VERSION, Heuristic, HeuristicError, OperatorRecord, Remembered, advice_of,
 };
 pub use prepare::{ByValues, Lowering, Prepare, Prepared};
 pub use ranker::{ModelRanker, ModelRankerParts, ProposalOrder, Ranked, Ranker, Skill};

@@ -86,6 +86,6 @@ impl Host {
         };
         let prepare = Box::new(Lowering { workload: workload.clone(), limits });
         let fidelity = Fidelity::Measured;
-        Ok(Plan { folder, started, space, default, ranker, prepare, fidelity, proposer })
+        Ok(Plan { folder, started, space, default, ranker, prepare, fidelity, proposer, advice: Vec::new() })
     }
 }

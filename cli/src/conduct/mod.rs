@@ -18,8 +18,8 @@ use tilewright_journal::{
     JournalWriter, ProposerAnswered, Subject, Work,
 };
 use tilewright_search::{
-    Budget, Campaign, CampaignParts, CampaignResult, CampaignSettings, Prepare, Ranker, SinkError, Strategy,
-    strategy,
+    Advised, Advisor, Budget, Campaign, CampaignParts, CampaignResult, CampaignSettings, Heuristic, Prepare,
+    Ranker, SinkError, Strategy, strategy,
 };
 
 use crate::proposer::Proposer;
@@ -65,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) fidelity: Fidelity,
     /// The program of the external strategy.
     pub(crate) proposer: Option<Proposer>,
+    /// What was learned elsewhere.
+    pub(crate) advice: Vec<Heuristic>,
 }
 
 /// Runs a campaign, or goes on with it where its journal holds something already; `watch` sees every event,
@@ -86,6 +88,13 @@ pub(crate) fn conduct(
     } else {
         let entry = strategy(&request.strategy);
         (entry.context("the campaign's strategy is not known to this version")?.create)()
+    };
+    let advisors: Vec<Advisor> =
+        plan.advice.iter().filter_map(|heuristic| Advisor::of(heuristic, &plan.space)).collect();
+    let strategy: Box<dyn Strategy> = if advisors.is_empty() {
+        strategy
+    } else {
+        Box::new(Advised::new(strategy, advisors, request.trials))
     };
     let parts = CampaignParts {
         subject: plan.started.subject,

@@ -35,6 +35,7 @@ pub(crate) fn recorded(
         prepare: Box::new(ByValues),
         fidelity: Fidelity::Replayed,
         proposer: None,
+        advice: Vec::new(),
     };
     (plan, runner)
 }

@@ -38,7 +38,17 @@ pub(crate) fn simulated(
     started.host.fingerprint.clone_from(&key.target);
     let prepare = Box::new(Lowering { workload: key.workload.clone(), limits });
     let (ranker, fidelity) = (Box::new(ProposalOrder), Fidelity::Simulated);
-    let plan = Plan { folder, started, space, default, ranker, prepare, fidelity, proposer: None };
+    let plan = Plan {
+        folder,
+        started,
+        space,
+        default,
+        ranker,
+        prepare,
+        fidelity,
+        proposer: None,
+        advice: Vec::new(),
+    };
     Ok((plan, SimulatedRunner::new(chip.clone(), key.cache)))
 }
 

@@ -8,6 +8,7 @@ use tilewright_ir::Schedule;
 
 use super::error::{CampaignError, Sink};
 use super::machine::Campaign;
+use crate::heuristics::advice_of;
 use crate::prepare::Prepared;
 use crate::ranker::Ranked;
 use crate::strategy::Proposal;
@@ -173,9 +174,15 @@ fn select(
         contenders.truncate(count);
         return contenders;
     }
+    // Advice was measured elsewhere, and earns its weight by being measured: it keeps its share of the batch
+    // whatever a ranker thinks of it.
+    let total = contenders.len();
+    let (mut selected, mut contenders): (Vec<_>, Vec<_>) = contenders
+        .into_iter()
+        .partition(|contender| contender.proposal.operator.as_deref().and_then(advice_of).is_some());
+    selected.truncate((count * selected.len()).div_ceil(total.max(1)).min(count));
     let time = |contender: &Contender| contender.predicted_ns.unwrap_or(f64::INFINITY);
     contenders.sort_by(|first, second| time(first).total_cmp(&time(second)));
-    let mut selected = Vec::with_capacity(count);
     while selected.len() < count && !contenders.is_empty() {
         let random = random_every > 0 && (selected.len() + 1).is_multiple_of(random_every);
         let at = if random { rng.random_range(0..contenders.len()) } else { 0 };

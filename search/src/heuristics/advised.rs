@@ -39,7 +39,12 @@ const FIT: f64 = 0.5;
 /// Questions to the strategy before it counts as having nothing that is not asked already.
 const MOST_REPEATS: usize = 12;
 /// How the operator of a proposal begins that is advice; the origin of the advice follows.
-pub(super) const OPERATOR: &str = "advice of ";
+const OPERATOR: &str = "advice of ";
+
+/// Where the advice comes from that an operator of this name stands for; `None` for any other operator.
+pub fn advice_of(operator: &str) -> Option<&str> {
+    operator.strip_prefix(OPERATOR)
+}
 
 /// See the module.
 #[derive(Debug)]

@@ -33,8 +33,10 @@ impl Advisor {
     /// What a heuristic says of this space; `None` when it knows too little of its genes.
     pub fn of(heuristic: &Heuristic, space: &SearchSpace) -> Option<Self> {
         let axes = Axes::of(space);
-        let known = heuristic.points().first().map(|point| &point.schedule.parameters)?;
-        let names = axes.iter().filter(|axis| known.contains_key(&space.genes()[axis.gene].name)).count();
+        // A schedule names only what differs from the default, so all of them together are asked.
+        let known = heuristic.parameters();
+        let names =
+            axes.iter().filter(|axis| known.contains(&space.genes()[axis.gene].name.as_str())).count();
         if (names as f64) < FEWEST_KNOWN * axes.len() as f64 {
             return None;
         }

@@ -10,7 +10,7 @@ mod advised;
 mod advisor;
 mod heuristic;
 
-pub use advised::Advised;
+pub use advised::{Advised, advice_of};
 pub use advisor::Advisor;
 pub use heuristic::{HEURISTIC_VERSION, Heuristic, HeuristicError, OperatorRecord, Remembered};
 
