@@ -111,7 +111,7 @@ pub struct StrategyEntry {
     pub restore: Restore,
 }
 
-/// All strategies, the usual one first.
+/// All strategies, the portfolio first.
 const ALL: &[StrategyEntry] = &[
     entry::<auto::Auto>(),
     evolution::WITH_THOMPSON,
@@ -133,7 +133,7 @@ const ALL: &[StrategyEntry] = &[
     evolution::WITH_POLICY,
 ];
 
-/// All strategies, the usual one first.
+/// All strategies, the portfolio first.
 pub fn strategies() -> &'static [StrategyEntry] {
     ALL
 }

@@ -5,7 +5,7 @@
 //! mistake, expected improvement asks near the same few points for ever. Methods without a model make no such
 //! mistakes, and they share all judged points with it: what they find is what the forest learns from next, and
 //! the best of all is where the walk goes on from. How often they are asked depends on how much of the search
-//! so far went by since the best was found: seldom while the model makes headway, at most two times of three
+//! so far went by since the best was found: seldom while the model makes headway, at most seven times of ten
 //! when it never did.
 //!
 //! `docs/search.md` says what was measured of each part, and what was left out because it did not help.
