@@ -1,5 +1,7 @@
 //! Which heuristics advise on a campaign, and what came of it.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use serde::Serialize;
 use tilewright_ir::{Workload, WorkloadKey};
@@ -17,20 +19,75 @@ const SETTING: &str = "heuristics";
 const MOST: usize = 4;
 
 /// What came of a heuristic's advice.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Outcome {
     /// What it was learned from.
     subject: String,
     /// Trials of points that it named.
-    trials: u64,
+    pub(crate) trials: u64,
     /// Those judged faster than the incumbent.
-    faster: u64,
-    /// Whether the winner is one of them.
-    winner: bool,
+    pub(crate) faster: u64,
+    /// Whether the winner, or the best so far, is one of them.
+    pub(crate) winner: bool,
 }
 
-/// The heuristics of the registry that advise on this campaign: those its request names, or, where it has not
-/// begun, those of the same operator that are most alike; the request names them from then on.
+/// Heuristics that may advise, by digest.
+pub(crate) struct Pool {
+    heuristics: Vec<(Digest, Heuristic)>,
+}
+
+impl Pool {
+    /// No heuristic at all.
+    pub(crate) fn none() -> Self {
+        Self { heuristics: Vec::new() }
+    }
+
+    /// All that a registry has in force; what cannot be read is named and left out.
+    pub(crate) fn of(registry: &Registry) -> Result<Self> {
+        let kept = registry.heuristics()?;
+        Ok(Self::read(registry, kept.into_iter().map(|kept| kept.id)))
+    }
+
+    /// Those that something began with, by their digests as text.
+    pub(crate) fn named<'a>(registry: &Registry, digests: impl Iterator<Item = &'a str>) -> Self {
+        Self::read(registry, digests.filter_map(|digest| digest.parse().ok()))
+    }
+
+    fn read(registry: &Registry, digests: impl Iterator<Item = Digest>) -> Self {
+        let read = |id: Digest| {
+            let heuristic = registry.heuristic(id).map_err(anyhow::Error::from);
+            let heuristic = heuristic.and_then(|bytes| Ok(Heuristic::from_json(&bytes)?));
+            let place = registry.folder().display();
+            let problem =
+                |error| output::note(&format!("note: heuristic {id} of {place} is not used: {error:#}"));
+            heuristic.map_err(problem).ok().map(|heuristic| (id, heuristic))
+        };
+        Self { heuristics: digests.filter_map(read).collect() }
+    }
+
+    /// Their digests as text.
+    pub(crate) fn digests(&self) -> impl Iterator<Item = String> {
+        self.heuristics.iter().map(|(id, _)| id.to_string())
+    }
+
+    /// Lets those advise that were learned from what is most like the subject, and has the request name them.
+    pub(crate) fn advise(&self, request: &mut CampaignRequest, subject: &Subject) -> Vec<Heuristic> {
+        let near = self.heuristics.iter();
+        let near =
+            near.filter_map(|(id, heuristic)| Some((distance(&heuristic.subject, subject)?, id, heuristic)));
+        let mut near: Vec<(f64, &Digest, &Heuristic)> = near.collect();
+        near.sort_by(|first, second| first.0.total_cmp(&second.0).then(first.1.cmp(second.1)));
+        near.truncate(MOST);
+        if !near.is_empty() {
+            let names: Vec<String> = near.iter().map(|(_, id, _)| id.to_string()).collect();
+            request.settings.insert(SETTING.to_owned(), names.join(" "));
+        }
+        near.into_iter().map(|(_, _, heuristic)| heuristic.clone()).collect()
+    }
+}
+
+/// The heuristics of the registry that advise on a campaign: those its request names, or, where it has not begun,
+/// those that are most like it; the request names them from then on.
 pub(crate) fn choose(
     registry: &Registry,
     request: &mut CampaignRequest,
@@ -38,83 +95,66 @@ pub(crate) fn choose(
     begun: bool,
 ) -> Result<Vec<Heuristic>> {
     if begun {
-        let named = request.settings.get(SETTING).map_or("", String::as_str);
-        return Ok(named.split_whitespace().filter_map(|id| named_again(registry, id)).collect());
+        let named = request.settings.get(SETTING).map_or("", String::as_str).split_whitespace();
+        return Ok(Pool::named(registry, named)
+            .heuristics
+            .into_iter()
+            .map(|(_, heuristic)| heuristic)
+            .collect());
     }
-    let mut found: Vec<(f64, Digest, Heuristic)> = Vec::new();
-    for kept in registry.heuristics()? {
-        match registry.heuristic(kept.id).map(|bytes| Heuristic::from_json(&bytes)) {
-            Ok(Ok(heuristic)) => {
-                if let Some(distance) = distance(&heuristic.subject, key) {
-                    found.push((distance, kept.id, heuristic));
-                }
-            }
-            Ok(Err(problem)) => output::note(&format!("note: heuristic {} is not used: {problem}", kept.id)),
-            Err(problem) => output::note(&format!("note: a heuristic is not used: {problem}")),
-        }
-    }
-    found.sort_by(|first, second| first.0.total_cmp(&second.0).then(first.1.cmp(&second.1)));
-    found.truncate(MOST);
-    if !found.is_empty() {
-        let ids: Vec<String> = found.iter().map(|(_, id, _)| id.to_string()).collect();
-        request.settings.insert(SETTING.to_owned(), ids.join(" "));
-    }
-    Ok(found.into_iter().map(|(_, _, heuristic)| heuristic).collect())
+    Ok(Pool::of(registry)?.advise(request, &Subject::Workload(key.clone())))
 }
 
-fn named_again(registry: &Registry, id: &str) -> Option<Heuristic> {
-    let read = id.parse::<Digest>().ok().and_then(|id| registry.heuristic(id).ok());
-    let heuristic = read.and_then(|bytes| Heuristic::from_json(&bytes).ok());
-    if heuristic.is_none() {
-        output::note(&format!(
-            "note: heuristic {id}, which this campaign began with, cannot be read in {}: it goes on without",
-            registry.folder().display()
-        ));
-    }
-    heuristic
-}
-
-/// How unlike two workloads of one operator are: sizes by the logarithm of their ratio, everything else that
-/// differs as a factor of e. `None` for another operator, and for recordings.
-fn distance(subject: &Subject, key: &WorkloadKey) -> Option<f64> {
-    let Subject::Workload(there) = subject else { return None };
-    let (here, there_workload) = (&key.workload, &there.workload);
-    if here.operator().id() != there_workload.operator().id() {
-        return None;
-    }
+/// How unlike two subjects are: sizes by the logarithm of their ratio, everything else that differs as a factor
+/// of e. `None` for another operator or kernel, and for a recording and itself.
+fn distance(there: &Subject, here: &Subject) -> Option<f64> {
     let differs = |differs: bool| f64::from(u8::from(differs));
-    let places = differs(there.threads != key.threads)
-        + differs(there.target != key.target)
-        + differs(there.cache != key.cache);
-    Some(places + sizes_apart(here, there_workload))
+    match (there, here) {
+        (Subject::Workload(there), Subject::Workload(here)) => {
+            let same = there.workload.operator().id() == here.workload.operator().id();
+            let places = differs(there.threads != here.threads)
+                + differs(there.target != here.target)
+                + differs(there.cache != here.cache);
+            same.then(|| places + parameters_apart(&there.workload, &here.workload))
+        }
+        (Subject::Recorded(there), Subject::Recorded(here)) => {
+            let itself = there.digest == here.digest || there.device == here.device;
+            (there.space == here.space && !itself).then(|| differs(there.parameters != here.parameters))
+        }
+        _ => None,
+    }
 }
 
-fn sizes_apart(first: &Workload, second: &Workload) -> f64 {
-    let (first, second) = (first.to_string(), second.to_string());
-    let mut others: Vec<&str> = second.split([',', ':']).collect();
-    let mut apart = 0.0;
-    for part in first.split([',', ':']) {
-        let name = part.split('=').next();
-        let at = others.iter().position(|other| other.split('=').next() == name);
-        let Some(other) = at.map(|at| others.swap_remove(at)) else {
-            apart += 1.0;
-            continue;
-        };
-        let number = |text: &str| text.split('=').nth(1).and_then(|value| value.parse::<f64>().ok());
-        apart += match (number(part), number(other)) {
-            (Some(first), Some(second)) if first > 0.0 && second > 0.0 => (first / second).ln().abs(),
-            _ => f64::from(u8::from(part != other)),
-        };
-    }
-    apart + others.len() as f64
+fn parameters_apart(first: &Workload, second: &Workload) -> f64 {
+    let (first, second) = (first.parameters(), second.parameters());
+    let alone = second.keys().filter(|&name| !first.contains_key(name)).count() as f64;
+    let apart = first.iter().map(|(name, value)| {
+        let Some(other) = second.get(name) else { return 1.0 };
+        match (value.parse::<f64>(), other.parse::<f64>()) {
+            (Ok(value), Ok(other)) if value > 0.0 && other > 0.0 => (value / other).ln().abs(),
+            _ => f64::from(u8::from(value != other)),
+        }
+    });
+    alone + apart.sum::<f64>()
 }
 
 /// What came of the advice, in the order of the heuristics.
 pub(crate) fn outcomes(advice: &[Heuristic], campaign: &Campaign) -> Vec<Outcome> {
-    let winner = campaign.confirmation.as_ref().and_then(|confirmation| confirmation.winner.trial);
-    let of = |heuristic: &Heuristic| {
-        let subject = heuristic.subject.to_string();
-        let mut outcome = Outcome { trials: 0, faster: 0, winner: false, subject };
+    advice.iter().map(|heuristic| Outcome::of(heuristic.subject.to_string(), campaign)).collect()
+}
+
+/// What came of all advice that was tried, by subject.
+pub(crate) fn tried(campaign: &Campaign) -> Vec<Outcome> {
+    let operators = campaign.trials.iter().filter_map(|it| it.trial.provenance.operator.as_deref());
+    let subjects: BTreeSet<&str> = operators.filter_map(advice_of).collect();
+    subjects.into_iter().map(|subject| Outcome::of(subject.to_owned(), campaign)).collect()
+}
+
+impl Outcome {
+    fn of(subject: String, campaign: &Campaign) -> Self {
+        let best = campaign.confirmation.as_ref().and_then(|confirmation| confirmation.winner.trial);
+        let best = best.or_else(|| campaign.moves.last().map(|moved| moved.trial));
+        let mut outcome = Self { trials: 0, faster: 0, winner: false, subject };
         for finished in &campaign.trials {
             let operator = finished.trial.provenance.operator.as_deref();
             if operator.and_then(advice_of) == Some(outcome.subject.as_str()) {
@@ -122,15 +162,12 @@ pub(crate) fn outcomes(advice: &[Heuristic], campaign: &Campaign) -> Vec<Outcome
                 let judgement = finished.judgement.as_ref();
                 outcome.faster +=
                     u64::from(judgement.is_some_and(|judgement| judgement.verdict.kind == Decision::Faster));
-                outcome.winner |= winner == Some(finished.trial.index);
+                outcome.winner |= best == Some(finished.trial.index);
             }
         }
         outcome
-    };
-    advice.iter().map(of).collect()
-}
+    }
 
-impl Outcome {
     /// One line for people.
     pub(crate) fn text(&self) -> String {
         let Self { subject, trials, faster, winner } = self;
@@ -146,7 +183,7 @@ mod tests {
     #[test]
     fn workloads_are_alike_by_ratios_of_sizes() {
         let apart = |first: &str, second: &str| {
-            sizes_apart(&first.parse::<Workload>().unwrap(), &second.parse::<Workload>().unwrap())
+            parameters_apart(&first.parse::<Workload>().unwrap(), &second.parse::<Workload>().unwrap())
         };
         let base = "matmul:m=64,n=64,k=64,dtype=f32";
         assert_eq!(apart(base, base), 0.0);

@@ -166,7 +166,7 @@ pub(crate) struct Tune {
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     pub(crate) seed: u64,
     /// Search strategy; `external` is a program of your own, see --proposer
-    #[arg(long, default_value = "evolution")]
+    #[arg(long, default_value = "auto")]
     pub(crate) strategy: String,
     #[command(flatten)]
     pub(crate) proposer: ProposerArguments,

@@ -38,6 +38,46 @@ fn json(folder: &Path, registry: &str, arguments: &[&str]) -> Value {
 }
 
 #[test]
+fn campaigns_are_advised_by_what_the_registry_had_when_they_began() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for device in ["one", "two", "three"] {
+        std::fs::write(at.join(format!("{device}.json")), cache(device)).unwrap();
+    }
+    let trained = json(at, "r", &["train", "one.json"]);
+    let text = "strategies = ['auto']\nseeds = 2\nbudget = { trials = 12 }\n\
+                [[workload]]\nrecorded = 'one.json'\n[[workload]]\nrecorded = 'two.json'\n";
+    std::fs::write(at.join("asked.toml"), text).unwrap();
+    let campaign = |arguments: &[&str]| -> Value {
+        let output = run(at, &[&["campaign"], arguments, &["--registry", "r", "--json"]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let begun = campaign(&["run", "asked.toml", "--out", "advised"]);
+    let id = trained["heuristics"][0]["id"].as_str().unwrap();
+    let matrix = std::fs::read_to_string(at.join("advised/matrix.toml")).unwrap();
+    assert!(matrix.contains(&format!("heuristics = [\"{id}\"]")), "{matrix}");
+    for cell in begun["cells"].as_array().unwrap() {
+        // What was learned from a recording says nothing new of it.
+        let advice = cell["heuristics"].as_array().unwrap();
+        assert_eq!(advice.is_empty(), cell["workload"] == "one", "{cell}");
+        if let Some(advice) = advice.first() {
+            assert_eq!(advice["subject"], trained["heuristics"][0]["subject"]);
+            assert!(advice["trials"].as_u64() >= Some(2), "{cell}");
+        }
+    }
+    // What is learned later, or asked later, does not change a campaign that has begun.
+    json(at, "r", &["train", "three.json"]);
+    let resumed = campaign(&["resume", "advised", "--no-heuristics"]);
+    assert_eq!(resumed["cells"], begun["cells"]);
+    assert_eq!(std::fs::read_to_string(at.join("advised/matrix.toml")).unwrap(), matrix);
+    let cold = campaign(&["run", "asked.toml", "--out", "cold", "--no-heuristics"]);
+    assert!(cold["cells"].as_array().unwrap().iter().all(|cell| cell["heuristics"] == json!([])));
+    let text = run(at, &["campaign", "status", "advised"]).stdout;
+    assert!(String::from_utf8(text).unwrap().contains("advice: "));
+}
+
+#[test]
 fn what_recordings_teach_is_kept_shown_and_carried_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -45,7 +45,7 @@ pub use frame::JOURNAL_VERSION;
 pub use host::{Bandwidth, Cache, Ceilings, Host};
 pub use matrix::{
     CELLS_FOLDER, Cell, Known, MATRIX_FILE, MATRIX_VERSION, MOST_CELLS, Matrix, MatrixBudget, MatrixError,
-    MatrixTarget, MatrixWorkload, Objective, Source,
+    MatrixHeuristics, MatrixTarget, MatrixWorkload, Objective, Source,
 };
 pub use measurement::{KernelListing, Measurement, Verification};
 pub use outcome::{EvalError, Outcome};

@@ -5,7 +5,7 @@ use tilewright_codegen::{Artifact, Isa, isas};
 use tilewright_evaluator::device_limits;
 use tilewright_ir::{CacheState, Workload, WorkloadKey, default_schedule, legalise, lower};
 use tilewright_registry::Registry;
-use tilewright_runtime::{HostFacts, Launcher, LoadedKernel, Operands, Pool, dispatch};
+use tilewright_runtime::{HostFacts, LoadedKernel, Operands, Pool, dispatch};
 
 use super::{Absent, Contender, Entry, Problem, Role, Setup, Unsupported};
 
@@ -99,7 +99,7 @@ impl Contender for Tilewright {
         let Some(kernel) = &self.kernel else { return };
         // SAFETY: `Problem` guarantees operands of the workload's extents, in its order, as long as it is
         // prepared; the kernel was compiled for that workload and this processor.
-        let ran = unsafe { Launcher::new(&self.pool).run(&kernel.loaded, &kernel.operands) };
+        let ran = unsafe { self.pool.launch(&kernel.loaded, &kernel.operands) };
         ran.expect("invariant: the pool has at least the workers that the kernel was compiled for");
     }
 }

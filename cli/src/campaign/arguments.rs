@@ -81,6 +81,12 @@ pub(crate) struct How {
     /// Simulated and recorded cells at a time; measured ones always run alone [default: one a processor]
     #[arg(long, value_name = "CELLS", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
+    /// Registry whose heuristics advise [default: as for `tune`]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) registry: Option<PathBuf>,
+    /// Begin without advice from the registry's heuristics; a run that has begun goes on with what advised it
+    #[arg(long)]
+    pub(crate) no_heuristics: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

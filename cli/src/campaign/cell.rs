@@ -5,12 +5,15 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
 use tilewright_ir::{Workload, WorkloadKey};
-use tilewright_journal::{CAMPAIGN_VERSION, CampaignRequest, Cell, Event, MatrixTarget, Requested, Source};
-use tilewright_search::CampaignResult;
+use tilewright_journal::{
+    CAMPAIGN_VERSION, CampaignRequest, Cell, Event, MatrixTarget, Requested, Source, Subject,
+};
 use tilewright_search::score::ScoredSpace;
+use tilewright_search::{CampaignResult, Heuristic};
 
 use super::folder::Folder;
-use crate::conduct::{Host, ISA_SETTING, conduct, recorded, simulated, simulated_chip};
+use crate::advice::Pool;
+use crate::conduct::{Host, ISA_SETTING, Plan, conduct, recorded, simulated, simulated_chip};
 use crate::score::recorded_space;
 use crate::{UsageError, device};
 
@@ -27,12 +30,14 @@ pub(super) struct Bench<'a> {
     spaces: BTreeMap<&'a str, ScoredSpace>,
     /// This machine, by name of the target.
     hosts: BTreeMap<&'a str, Host>,
+    /// What may advise.
+    pool: Pool,
 }
 
 impl<'a> Bench<'a> {
     /// Reads the recordings and looks at the machine, as far as cells need them; what cannot be carried out
     /// is an error here, before anything has run.
-    pub(super) fn new(folder: &'a Folder, quiet: bool) -> Result<Self> {
+    pub(super) fn new(folder: &'a Folder, pool: Pool, quiet: bool) -> Result<Self> {
         let matrix = &folder.matrix;
         let mut bench = Self {
             folder,
@@ -40,6 +45,7 @@ impl<'a> Bench<'a> {
             budget: matrix.budget.of_cell(matrix.cells().len()),
             spaces: BTreeMap::new(),
             hosts: BTreeMap::new(),
+            pool,
         };
         for workload in &matrix.workloads {
             if let Source::Recorded(file) = &workload.source {
@@ -68,7 +74,7 @@ impl<'a> Bench<'a> {
             {
                 simulated(
                     folder.path.clone(),
-                    bench.request(cell)?,
+                    bench.request(cell)?.0,
                     &key(cell, workload),
                     simulated_chip(chip)?,
                 )
@@ -78,8 +84,8 @@ impl<'a> Bench<'a> {
         Ok(bench)
     }
 
-    /// What a cell is asked.
-    pub(super) fn request(&self, cell: &Cell<'_>) -> Result<CampaignRequest> {
+    /// What a cell is asked, and what advises on it.
+    pub(super) fn request(&self, cell: &Cell<'_>) -> Result<(CampaignRequest, Vec<Heuristic>)> {
         let (workload, mut settings) = match &cell.workload.source {
             Source::Workload(workload) => (Requested::Workload(workload.clone()), BTreeMap::new()),
             Source::Recorded(_) => (Requested::Recorded(cell.workload.name.clone()), BTreeMap::new()),
@@ -92,7 +98,7 @@ impl<'a> Bench<'a> {
             settings.insert(name.to_owned(), value);
         }
         let (seconds, trials) = self.budget;
-        Ok(CampaignRequest {
+        let mut request = CampaignRequest {
             version: CAMPAIGN_VERSION,
             workload,
             threads: cell.target.map_or(1, |target| target.threads),
@@ -103,7 +109,24 @@ impl<'a> Bench<'a> {
             strategy: cell.strategy.to_owned(),
             plateau: self.folder.matrix.budget.plateau,
             settings,
-        })
+        };
+        let advice = self.pool.advise(&mut request, &self.subject(cell)?);
+        Ok((request, advice))
+    }
+
+    fn subject(&self, cell: &Cell<'_>) -> Result<Subject> {
+        match (&cell.workload.source, cell.target) {
+            (Source::Workload(workload), Some(target)) if target.chip.is_none() => {
+                Ok(Subject::Workload(self.host(target)?.key(workload, target.threads, target.cache)))
+            }
+            (Source::Workload(workload), _) => Ok(Subject::Workload(key(cell, workload))),
+            (Source::Recorded(_), _) => Ok((**self.space(cell)?.subject()).clone()),
+        }
+    }
+
+    fn space(&self, cell: &Cell<'_>) -> Result<&ScoredSpace> {
+        let space = self.spaces.get(&*cell.workload.name);
+        space.with_context(|| format!("`{}` was not read", cell.workload.name))
     }
 
     fn host(&self, target: &MatrixTarget) -> Result<&Host> {
@@ -118,21 +141,19 @@ impl<'a> Bench<'a> {
         stop: &AtomicBool,
     ) -> Result<CampaignResult> {
         let folder = self.folder.path.join(cell.folder());
-        let request = self.request(cell)?;
+        let (request, advice) = self.request(cell)?;
         let (Source::Workload(workload), Some(target)) = (&cell.workload.source, cell.target) else {
-            let space = self.spaces.get(&*cell.workload.name);
-            let space = space.with_context(|| format!("`{}` was not read", cell.workload.name))?;
-            let (plan, mut runner) = recorded(folder, request, space);
-            return conduct(plan, &mut runner, self.quiet, watch, stop);
+            let (plan, mut runner) = recorded(folder, request, self.space(cell)?);
+            return conduct(Plan { advice, ..plan }, &mut runner, self.quiet, watch, stop);
         };
         if let Some(chip) = &target.chip {
             let chip = simulated_chip(chip)?;
             let (plan, mut runner) = simulated(folder, request, &key(cell, workload), chip)?;
-            return conduct(plan, &mut runner, self.quiet, watch, stop);
+            return conduct(Plan { advice, ..plan }, &mut runner, self.quiet, watch, stop);
         }
         let host = self.host(target)?;
         let key = host.key(workload, target.threads, target.cache);
-        let plan = host.plan(folder, request, &key, None)?;
+        let plan = Plan { advice, ..host.plan(folder, request, &key, None)? };
         conduct(plan, &mut host.runner(&key, cell.seed)?, self.quiet, watch, stop)
     }
 }

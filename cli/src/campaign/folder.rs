@@ -3,10 +3,13 @@
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tilewright_journal::{Known, MATRIX_FILE, Matrix, Source};
+use tilewright_journal::{Known, MATRIX_FILE, Matrix, MatrixHeuristics, Source};
+use tilewright_registry::Registry;
 use tilewright_search::strategies;
 use tilewright_simulator::chips;
 
+use super::arguments::How;
+use crate::advice::Pool;
 use crate::{UsageError, place};
 
 /// A matrix and its folder.
@@ -52,6 +55,27 @@ impl Folder {
             )));
         }
         Ok(Self { path: path.to_owned(), matrix: read(&file)? })
+    }
+
+    /// What may advise on the cells. What the registry has when the matrix begins is named in it from then on, so
+    /// that all cells are advised by the same.
+    pub(super) fn advice(&mut self, how: &How) -> Result<Pool> {
+        let begun = self.path.join(MATRIX_FILE).exists();
+        if how.no_heuristics && !begun {
+            self.matrix.heuristics = MatrixHeuristics::None;
+        }
+        let registry = || Ok::<_, anyhow::Error>(Registry::open(&place::registry(how.registry.as_deref())?));
+        let pool = match &self.matrix.heuristics {
+            MatrixHeuristics::None => return Ok(Pool::none()),
+            MatrixHeuristics::All => Pool::of(&registry()?)?,
+            MatrixHeuristics::Named(digests) => Pool::named(&registry()?, digests.iter().map(String::as_str)),
+        };
+        if self.matrix.heuristics == MatrixHeuristics::All {
+            let digests: Vec<String> = pool.digests().collect();
+            self.matrix.heuristics =
+                if digests.is_empty() { MatrixHeuristics::None } else { MatrixHeuristics::Named(digests) };
+        }
+        Ok(pool)
     }
 
     /// Where a recording is; the folder need not exist yet.

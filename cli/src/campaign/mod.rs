@@ -27,9 +27,9 @@ pub(crate) use arguments::CampaignCommand;
 pub(crate) fn campaign(command: &CampaignCommand) -> Result<Ending> {
     match command {
         CampaignCommand::Run(arguments) => {
-            run::run(&Folder::create(&arguments.file, arguments.out.as_deref())?, &arguments.how)
+            run::run(&mut Folder::create(&arguments.file, arguments.out.as_deref())?, &arguments.how)
         }
-        CampaignCommand::Resume(arguments) => run::run(&Folder::open(&arguments.folder)?, &arguments.how),
+        CampaignCommand::Resume(arguments) => run::run(&mut Folder::open(&arguments.folder)?, &arguments.how),
         CampaignCommand::Status(arguments) => {
             status::print(&Folder::open(&arguments.folder)?, arguments.json)?;
             Ok(Ending::Done)

@@ -16,14 +16,16 @@ use crate::conduct::stop_flag;
 use crate::{Ending, output};
 
 /// Runs a matrix, or goes on with it.
-pub(super) fn run(folder: &Folder, how: &How) -> Result<Ending> {
+pub(super) fn run(folder: &mut Folder, how: &How) -> Result<Ending> {
     let quiet = how.quiet || how.json;
-    let bench = Bench::new(folder, quiet)?;
+    let pool = folder.advice(how)?;
+    let folder = &*folder;
+    let bench = Bench::new(folder, pool, quiet)?;
     folder.write()?;
     let stop = stop_flag()?;
     let mut open = Vec::new();
     for cell in folder.matrix.cells() {
-        if !is_over(&CellStatus::of(folder, &cell)?, &bench.request(&cell)?) {
+        if !is_over(&CellStatus::of(folder, &cell)?, &bench.request(&cell)?.0) {
             open.push(cell);
         }
     }

@@ -9,6 +9,7 @@ use tilewright_journal::{CampaignRequest, Cell, EndReason, JOURNAL_FILE};
 use tilewright_results::Campaign;
 
 use super::folder::Folder;
+use crate::advice::{self, Outcome};
 use crate::output;
 
 /// How far a cell is.
@@ -46,6 +47,8 @@ pub(super) struct CellStatus {
     pub(super) best_ns: Option<f64>,
     /// Time spent, as trials report it, s.
     seconds: f64,
+    /// What came of advice that was tried.
+    heuristics: Vec<Outcome>,
     #[serde(skip)]
     problem: String,
     #[serde(skip)]
@@ -68,6 +71,7 @@ impl CellStatus {
             first_ns: None,
             best_ns: None,
             seconds: 0.0,
+            heuristics: Vec::new(),
             problem: cell.problem(),
             request: None,
         };
@@ -88,6 +92,7 @@ impl CellStatus {
         status.first_ns = campaign.moves.first().map(|moved| moved.median_ns);
         status.best_ns = campaign.moves.last().map(|moved| moved.median_ns);
         status.seconds = campaign.duration_ns() as f64 / 1e9;
+        status.heuristics = advice::tried(&campaign);
         status.request = CampaignRequest::read(&path.join(tilewright_journal::CAMPAIGN_FILE)).ok();
         Ok(status)
     }
@@ -165,5 +170,17 @@ fn text(folder: &Folder, cells: &[CellStatus], states: &BTreeMap<String, usize>)
         states.join(", "),
         folder.path.display()
     ));
+    let advised: Vec<&CellStatus> = cells.iter().filter(|cell| !cell.heuristics.is_empty()).collect();
+    if !advised.is_empty() {
+        let sum =
+            |of: fn(&Outcome) -> u64| advised.iter().flat_map(|cell| &cell.heuristics).map(of).sum::<u64>();
+        let best = advised.iter().filter(|cell| cell.heuristics.iter().any(|of| of.winner)).count();
+        text.push_str(&format!(
+            "advice: {} points tried in {} cells, {} judged faster; the best of {best} cells is one of them\n",
+            sum(|of| of.trials),
+            advised.len(),
+            sum(|of| of.faster)
+        ));
+    }
     text
 }

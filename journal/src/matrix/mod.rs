@@ -51,6 +51,20 @@ pub struct Matrix {
     pub workloads: Vec<MatrixWorkload>,
     /// For what, at least one; of no meaning for recorded spaces.
     pub targets: Vec<MatrixTarget>,
+    /// What may advise the searches.
+    pub heuristics: MatrixHeuristics,
+}
+
+/// Which learned heuristics may advise the cells of a matrix; of these, each cell takes those most like it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum MatrixHeuristics {
+    /// All that the registry has when the matrix begins.
+    #[default]
+    All,
+    /// None.
+    None,
+    /// Those of these digests: what a matrix that has begun goes on with.
+    Named(Vec<String>),
 }
 
 /// What a kernel may be good at. The search makes the median time short; the others tell kernels apart that are

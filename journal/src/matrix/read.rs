@@ -6,8 +6,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::section::{File, Section, Value, nearest, quoted};
 use super::{
-    Known, MATRIX_VERSION, MOST_CELLS, Matrix, MatrixBudget, MatrixError, MatrixTarget, MatrixWorkload,
-    Objective, Source,
+    Known, MATRIX_VERSION, MOST_CELLS, Matrix, MatrixBudget, MatrixError, MatrixHeuristics, MatrixTarget,
+    MatrixWorkload, Objective, Source,
 };
 use crate::Plateau;
 
@@ -55,8 +55,17 @@ impl Matrix {
                 return Err(MatrixError::Newer { path: path.to_owned(), found });
             }
         }
-        let keys =
-            &["version", "strategies", "seeds", "objectives", "baseline", "budget", "workload", "target"];
+        let keys = &[
+            "version",
+            "strategies",
+            "seeds",
+            "objectives",
+            "baseline",
+            "budget",
+            "heuristics",
+            "workload",
+            "target",
+        ];
         let section = Section::new(file, table.get_ref(), &(0..0), String::new(), keys)?;
         let strategies =
             section.needed("strategies", "name some: strategies = [\"evolution\", \"random\"]")?;
@@ -77,6 +86,9 @@ impl Matrix {
             budget: budget(&section)?,
             workloads: workloads(&section)?,
             targets: targets(&section, known.chips)?,
+            heuristics: section
+                .get("heuristics")
+                .map_or(Ok(MatrixHeuristics::All), |value| heuristics(&value))?,
         };
         let of_workload = |workload: &MatrixWorkload| match workload.source {
             Source::Workload(_) => matrix.targets.len(),
@@ -129,6 +141,28 @@ fn seeds(value: &Value<'_>) -> Result<Vec<u64>, MatrixError> {
         return Ok((0..value.count(1..=MOST_CELLS as u64)?).collect());
     }
     distinct(value, "seeds", |seed| seed.count(0..=i64::MAX as u64))
+}
+
+/// Whether heuristics advise, or which.
+fn heuristics(value: &Value<'_>) -> Result<MatrixHeuristics, MatrixError> {
+    match value.value {
+        DeValue::Boolean(true) => Ok(MatrixHeuristics::All),
+        DeValue::Boolean(false) => Ok(MatrixHeuristics::None),
+        _ => {
+            let digest = |value: &Value<'_>| {
+                let text = value.text()?;
+                let is_digest = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let wrong = || {
+                    value.wrong(
+                        "no digest of 64 hexadecimal digits",
+                        "copy it from `tilewright heuristics list --json`",
+                    )
+                };
+                if is_digest { Ok(text.to_owned()) } else { Err(wrong()) }
+            };
+            Ok(MatrixHeuristics::Named(distinct(value, "heuristics", digest)?))
+        }
+    }
 }
 
 fn objectives(value: &Value<'_>) -> Result<Vec<Objective>, MatrixError> {

@@ -67,6 +67,28 @@ fn cells_go_seed_by_seed_into_folders_of_their_own() {
 }
 
 #[test]
+fn heuristics_are_all_none_or_named() {
+    let asked = |value: &str| parse(&format!("heuristics = {value}\n{GOOD}"));
+    let digest = "0".repeat(64);
+    let named = MatrixHeuristics::Named(vec![digest.clone()]);
+    for (value, wanted) in [
+        ("true".to_owned(), MatrixHeuristics::All),
+        ("false".to_owned(), MatrixHeuristics::None),
+        (format!("['{digest}']"), named),
+    ] {
+        let matrix = asked(&value).unwrap();
+        assert_eq!(matrix.heuristics, wanted);
+        assert_eq!(parse(&matrix.to_toml()).unwrap(), matrix);
+    }
+    assert_eq!(parse(GOOD).unwrap().heuristics, MatrixHeuristics::All);
+    for (value, says) in [("3", "a list of heuristics"), ("['abc']", "64 hexadecimal"), ("[]", "empty list")]
+    {
+        let error = asked(value).unwrap_err().to_string();
+        assert!(error.contains(says) && error.contains("heuristics"), "{error}");
+    }
+}
+
+#[test]
 fn what_is_left_out_has_defaults() {
     let text = "strategies = ['random']\nseeds = 4\nbudget = { plateau = 9 }\n\
                 [[workload]]\nworkload = 'matmul:m=8,n=8,k=8,dtype=f32'";

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::{MATRIX_VERSION, Matrix, MatrixError, Objective, Source};
+use super::{MATRIX_VERSION, Matrix, MatrixError, MatrixHeuristics, Objective, Source};
 
 impl Matrix {
     /// Writes the matrix in a form that [`Matrix::read`] reads back, by way of a temporary file.
@@ -25,6 +25,12 @@ impl Matrix {
         if let Some(baseline) = &self.baseline {
             table.insert("baseline".to_owned(), Value::String(baseline.clone()));
         }
+        let heuristics = match &self.heuristics {
+            MatrixHeuristics::All => Value::Boolean(true),
+            MatrixHeuristics::None => Value::Boolean(false),
+            MatrixHeuristics::Named(digests) => texts(digests.iter().map(String::as_str)),
+        };
+        table.insert("heuristics".to_owned(), heuristics);
         table.insert("budget".to_owned(), Value::Table(self.budget()));
         let workloads = self.workloads.iter().map(|workload| {
             let source = match &workload.source {

@@ -1,8 +1,9 @@
 use std::fmt;
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
+use tilewright_stats::interval::grouped_mean;
 use tilewright_stats::samples::quantile;
 
 use super::replay::{Improvement, Replay, performance, replay};
@@ -10,8 +11,6 @@ use super::space::ScoredSpace;
 use crate::strategy::{Strategy, StrategyEntry};
 use crate::streams;
 
-/// Resamples of a bootstrap interval.
-const RESAMPLES: usize = 2000;
 /// Points of a course: as many as a chart can show.
 const COURSE_POINTS: usize = 200;
 
@@ -166,32 +165,29 @@ pub fn score(
             let mut rng = streams::of_intervals(settings.seed);
             SpaceScore {
                 space: space.name().to_owned(),
-                estimate: estimate(&[&scores], &mut rng),
+                estimate: estimate(std::slice::from_ref(&scores), &mut rng),
                 evaluations: evaluations as f64 / f64::from(runs),
                 course: course(space, &courses),
                 scores,
             }
         };
         let spaces: Vec<SpaceScore> = spaces.iter().map(of_space).collect();
-        let all: Vec<&[f64]> = spaces.iter().map(|space| &space.scores[..]).collect();
+        let all: Vec<Vec<f64>> = spaces.iter().map(|space| space.scores.clone()).collect();
         let aggregate = estimate(&all, &mut streams::of_intervals(settings.seed));
         StrategyScore { strategy: contestant.name.clone(), aggregate, spaces }
     });
     Ok(ScoreReport { settings, strategies: strategies.collect() })
 }
 
-/// Mean of the groups' means, each group's runs drawn anew for the interval (Efron 1979, percentile method).
-fn estimate(groups: &[&[f64]], rng: &mut dyn Rng) -> Estimate {
-    let mean =
-        |values: &mut dyn Iterator<Item = f64>, count: usize| values.sum::<f64>() / count.max(1) as f64;
-    let count = groups.len();
-    let score = mean(&mut groups.iter().map(|group| mean(&mut group.iter().copied(), group.len())), count);
-    let mut draw = |group: &&[f64]| {
-        mean(&mut (0..group.len()).map(|_| group[rng.random_range(0..group.len())]), group.len())
-    };
-    let means: Vec<f64> = (0..RESAMPLES).map(|_| mean(&mut groups.iter().map(&mut draw), count)).collect();
-    let at = |share| quantile(&means, share).unwrap_or(score);
-    Estimate { score, low: at(0.025), high: at(0.975) }
+/// Mean of the spaces' mean scores with its interval.
+fn estimate(scores: &[Vec<f64>], rng: &mut dyn Rng) -> Estimate {
+    // Without any run there is nothing to be said.
+    let nothing = Estimate { score: f64::NAN, low: f64::NAN, high: f64::NAN };
+    grouped_mean(scores, rng).map_or(nothing, |found| Estimate {
+        score: found.mean,
+        low: found.interval.low,
+        high: found.interval.high,
+    })
 }
 
 fn course(space: &ScoredSpace, runs: &[Vec<Improvement>]) -> Course {

@@ -62,6 +62,8 @@ pub(super) struct Memory {
     best: Option<Observation>,
     /// Different points judged so far.
     told: usize,
+    /// What the trials told of took, ns; 0 where that is not known.
+    elapsed_ns: u64,
     scan: Scan,
     /// Where to go on among points that were proposed in vain, once nothing new is left.
     again: Option<Genome>,
@@ -86,6 +88,16 @@ impl Memory {
         self.best.as_ref()
     }
 
+    /// Different points judged so far.
+    pub(super) fn told(&self) -> usize {
+        self.told
+    }
+
+    /// What evaluating took so far, ns; 0 where that is not known.
+    pub(super) fn elapsed_ns(&self) -> u64 {
+        self.elapsed_ns
+    }
+
     pub(super) fn note_asked(&mut self, genome: &Genome) {
         self.points.entry(genome.clone()).or_insert(Known::Asked);
     }
@@ -94,6 +106,7 @@ impl Memory {
     pub(super) fn note_told(&mut self, space: &SearchSpace, judged: &Judged<Trial>) -> Option<Observation> {
         let trial = judged.subject();
         let score = self.scores.place(judged);
+        self.elapsed_ns = self.elapsed_ns.saturating_add(trial.elapsed_ns);
         let genome = space.encode(&trial.candidate.schedule)?;
         let observation = Observation { genome: genome.clone(), trial: trial.index, score };
         let before = self.points.insert(genome, Known::Told { trial: trial.index, score });

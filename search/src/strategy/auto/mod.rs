@@ -8,6 +8,10 @@
 //! so far went by since the best was found: seldom while the model makes headway, at most seven times of ten
 //! when it never did.
 //!
+//! Thinking must not cost more than it saves: the model learns anew only while the time that this takes, as
+//! estimated from the number of points, stays below a share of the time that evaluations took. Where a trial
+//! takes a fraction of a millisecond, walks and populations do most of the work.
+//!
 //! `docs/search.md` says what was measured of each part, and what was left out because it did not help.
 
 use rand::{Rng, RngExt};
@@ -26,6 +30,9 @@ const MODEL: f64 = 0.3;
 const WALK: f64 = 0.4;
 const POPULATIONS: f64 = 0.3;
 
+/// Most of the model's thinking over the time of the evaluations so far.
+const THINKING: f64 = 0.25;
+
 /// See the module.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Auto {
@@ -35,6 +42,18 @@ pub(super) struct Auto {
     /// Points judged so far, and since the best of them.
     judged: usize,
     since_improvement: usize,
+    /// Estimated time of the model's thinking so far, ns.
+    thought_ns: f64,
+}
+
+impl Auto {
+    /// Whether the model may make the next proposal: it need not think for it, or evaluations took so long that
+    /// thinking is worth it. Where it is not known how long they took, nothing speaks against it.
+    fn may_think(&self, context: Context<'_>) -> bool {
+        let elapsed = context.memory.elapsed_ns() as f64;
+        let thinking = self.model.thinking_ns(context);
+        elapsed == 0.0 || thinking == 0.0 || self.thought_ns + thinking <= THINKING * elapsed
+    }
 }
 
 impl Method for Auto {
@@ -43,9 +62,14 @@ impl Method for Auto {
     const DESIGN: usize = Bayesian::DESIGN;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        let stagnation = self.since_improvement as f64 / (self.judged as f64 + 1.0);
-        let (walk, populations) = (WALK * stagnation, POPULATIONS * stagnation);
-        let draw = rng.random::<f64>() * (MODEL + walk + populations);
+        let may_think = self.may_think(context);
+        let (model, share) = if may_think {
+            (MODEL, self.since_improvement as f64 / (self.judged as f64 + 1.0))
+        } else {
+            (0.0, 1.0)
+        };
+        let (walk, populations) = (WALK * share, POPULATIONS * share);
+        let draw = rng.random::<f64>() * (model + walk + populations);
         let other = if draw < walk {
             self.walk.propose(context, rng)
         } else if draw < walk + populations {
@@ -53,7 +77,11 @@ impl Method for Auto {
         } else {
             None
         };
-        other.or_else(|| self.model.propose(context, rng))
+        if other.is_some() || !may_think {
+            return other;
+        }
+        self.thought_ns += self.model.thinking_ns(context);
+        self.model.propose(context, rng)
     }
 
     fn learn(&mut self, context: Context<'_>, observation: &Observation) {

@@ -51,16 +51,23 @@ impl Features {
     /// Distance of a place from the nearest of `others`: the mean over genes, from 0 where one is the same to 1
     /// where all genes of all others are at opposite ends, or are other choices. 0 without others.
     pub(super) fn gap(&self, place: &[f64], others: &[Vec<f64>]) -> f64 {
-        let distance = |other: &Vec<f64>| {
-            let genes = self.dimensions[..self.genes].iter().zip(place).zip(other);
-            let apart = genes.map(|((kind, first), second)| match kind {
-                Dimension::Ordered => (first - second).abs(),
-                Dimension::Choice => f64::from(u8::from(first != second)),
-            });
-            apart.sum::<f64>()
-        };
-        let nearest = others.iter().map(distance).min_by(f64::total_cmp);
-        nearest.map_or(0.0, |nearest| nearest / self.genes.max(1) as f64)
+        let dimensions = &self.dimensions[..self.genes];
+        let mut nearest = f64::INFINITY;
+        for other in others {
+            let mut distance = 0.0;
+            // Few others are near, so most are given up before their last gene.
+            for (at, kind) in dimensions.iter().enumerate() {
+                distance += match kind {
+                    Dimension::Ordered => (place[at] - other[at]).abs(),
+                    Dimension::Choice => f64::from(u8::from(place[at] != other[at])),
+                };
+                if distance >= nearest {
+                    break;
+                }
+            }
+            nearest = nearest.min(distance);
+        }
+        if others.is_empty() { 0.0 } else { nearest / self.genes.max(1) as f64 }
     }
 }
 

@@ -4,7 +4,9 @@
 //! Hutter, Hoos & Leyton-Brown 2011, "Sequential model-based optimization for general algorithm
 //! configuration": the deviation holds both how much the trees disagree and how much their leaves spread.
 
-use rand::{Rng, RngExt};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// Trees of a forest.
 const TREES: usize = 30;
@@ -64,14 +66,15 @@ impl Forest {
         dimensions: &[Dimension],
         rng: &mut dyn Rng,
     ) -> Self {
-        let trees = (0..TREES)
-            .map(|_| {
-                let mut tree = Growing { places, scores, dimensions, nodes: Vec::new() };
-                let mut all: Vec<u32> = (0..places.len() as u32).collect();
-                tree.grow(&mut all, rng);
-                tree.nodes
-            })
-            .collect();
+        let seeds: Vec<u64> = (0..TREES).map(|_| rng.random()).collect();
+        // Each tree has its own generator, so that they can grow at once and still be the same each time.
+        let grow = |&seed: &u64| {
+            let mut tree = Growing { places, scores, dimensions, nodes: Vec::new() };
+            let mut all: Vec<u32> = (0..places.len() as u32).collect();
+            tree.grow(&mut all, &mut ChaCha8Rng::seed_from_u64(seed));
+            tree.nodes
+        };
+        let trees = seeds.par_iter().map(grow).collect();
         Self { trees }
     }
 
@@ -183,8 +186,6 @@ impl Growing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::SeedableRng;
-    use rand_chacha::ChaCha8Rng;
 
     #[test]
     fn a_forest_learns_a_slope_and_a_choice_and_is_less_sure_where_it_saw_nothing() {
