@@ -47,12 +47,11 @@ pub(super) struct Auto {
 }
 
 impl Auto {
-    /// Whether the model may make the next proposal: it need not think for it, or evaluations took so long that
-    /// thinking is worth it. Where it is not known how long they took, nothing speaks against it.
-    fn may_think(&self, context: Context<'_>) -> bool {
-        let elapsed = context.memory.elapsed_ns() as f64;
-        let thinking = self.model.thinking_ns(context);
-        elapsed == 0.0 || thinking == 0.0 || self.thought_ns + thinking <= THINKING * elapsed
+    /// Whether so much thinking for the next proposal, ns, is worth it after what evaluations took. Where it is not
+    /// known how long they took, nothing speaks against it.
+    fn may_think(&self, thinking_ns: f64, elapsed_ns: u64) -> bool {
+        let elapsed_ns = elapsed_ns as f64;
+        elapsed_ns == 0.0 || thinking_ns == 0.0 || self.thought_ns + thinking_ns <= THINKING * elapsed_ns
     }
 }
 
@@ -62,7 +61,8 @@ impl Method for Auto {
     const DESIGN: usize = Bayesian::DESIGN;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
-        let may_think = self.may_think(context);
+        let thinking_ns = self.model.thinking_ns(context);
+        let may_think = self.may_think(thinking_ns, context.memory.elapsed_ns());
         let (model, share) = if may_think {
             (MODEL, self.since_improvement as f64 / (self.judged as f64 + 1.0))
         } else {
@@ -80,7 +80,7 @@ impl Method for Auto {
         if other.is_some() || !may_think {
             return other;
         }
-        self.thought_ns += self.model.thinking_ns(context);
+        self.thought_ns += thinking_ns;
         self.model.propose(context, rng)
     }
 
@@ -93,5 +93,49 @@ impl Method for Auto {
         self.model.learn(context, observation);
         self.walk.learn(context, observation);
         self.populations.learn(context, observation);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use tilewright_journal::Trial;
+    use tilewright_stats::{Exact, Judged};
+
+    use super::*;
+    use crate::strategy::{Strategy, strategy};
+    use crate::synthetic::{self, Landscape, TimeOf};
+
+    /// Proposals of the model in a search of 150 trials that each take so long, ns.
+    fn of_the_model(elapsed_ns: u64) -> usize {
+        let space = synthetic::space();
+        let mut strategy: Box<dyn Strategy> = (strategy(Auto::ID).unwrap().create)();
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let mut found = 0;
+        for index in 0..150 {
+            let proposal = strategy.ask(&space, 1, &mut rng).remove(0);
+            found += usize::from(proposal.operator.as_deref() == Some("model"));
+            let schedule = space.decode(&proposal.genome).unwrap();
+            let time_ns = Landscape.time_of(&schedule);
+            let judged = synthetic::judged(schedule, index, Some(time_ns));
+            let trial = Trial { elapsed_ns, ..judged.subject().clone() };
+            strategy.tell(&space, &[Judged::by(&Exact, judged.evidence().clone(), trial)]);
+        }
+        found
+    }
+
+    #[test]
+    fn the_model_thinks_only_where_evaluations_take_longer() {
+        let (unknown, short, long) = (of_the_model(0), of_the_model(1_000), of_the_model(1_000_000_000));
+        assert_eq!((short, unknown), (0, long));
+        assert!(long > 30, "{long}");
+    }
+
+    #[test]
+    fn thinking_stays_below_its_share() {
+        let auto = Auto { thought_ns: 20.0, ..Auto::default() };
+        assert!(auto.may_think(5.0, 100) && !auto.may_think(6.0, 100));
+        assert!(auto.may_think(0.0, 1) && auto.may_think(1e9, 0));
     }
 }
