@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use tilewright_ir::{Workload, WorkloadKey};
 use tilewright_journal::{CampaignRequest, Subject};
@@ -45,24 +45,16 @@ impl Pool {
     /// All that a registry has in force; what cannot be read is named and left out.
     pub(crate) fn of(registry: &Registry) -> Result<Self> {
         let kept = registry.heuristics()?;
-        Ok(Self::read(registry, kept.into_iter().map(|kept| kept.id)))
+        Ok(Self { heuristics: readable(registry, kept.iter().map(|kept| kept.id.to_string())) })
     }
 
-    /// Those that something began with, by their digests as text.
-    pub(crate) fn named<'a>(registry: &Registry, digests: impl Iterator<Item = &'a str>) -> Self {
-        Self::read(registry, digests.filter_map(|digest| digest.parse().ok()))
-    }
-
-    fn read(registry: &Registry, digests: impl Iterator<Item = Digest>) -> Self {
-        let read = |id: Digest| {
-            let heuristic = registry.heuristic(id).map_err(anyhow::Error::from);
-            let heuristic = heuristic.and_then(|bytes| Ok(Heuristic::from_json(&bytes)?));
-            let place = registry.folder().display();
-            let problem =
-                |error| output::note(&format!("note: heuristic {id} of {place} is not used: {error:#}"));
-            heuristic.map_err(problem).ok().map(|heuristic| (id, heuristic))
-        };
-        Self { heuristics: digests.filter_map(read).collect() }
+    /// Those of these digests.
+    ///
+    /// # Errors
+    /// When the registry lacks one of them, or it is damaged.
+    pub(crate) fn named(registry: &Registry, digests: &[String]) -> Result<Self> {
+        let heuristics = digests.iter().map(|digest| read(registry, digest)).collect::<Result<_>>()?;
+        Ok(Self { heuristics })
     }
 
     /// Their digests as text.
@@ -86,6 +78,19 @@ impl Pool {
     }
 }
 
+fn read(registry: &Registry, digest: &str) -> Result<(Digest, Heuristic)> {
+    let place = || format!("heuristic {digest} of {}", registry.folder().display());
+    let id: Digest = digest.parse().with_context(place)?;
+    let bytes = registry.heuristic(id).with_context(place)?;
+    Ok((id, Heuristic::from_json(&bytes).with_context(place)?))
+}
+
+/// Those that can be read; the others are named.
+fn readable(registry: &Registry, digests: impl Iterator<Item = String>) -> Vec<(Digest, Heuristic)> {
+    let problem = |error| output::note(&format!("note: not used: {error:#}"));
+    digests.filter_map(|digest| read(registry, &digest).map_err(problem).ok()).collect()
+}
+
 /// The heuristics of the registry that advise on a campaign: those its request names, or, where it has not begun,
 /// those that are most like it; the request names them from then on.
 pub(crate) fn choose(
@@ -95,12 +100,9 @@ pub(crate) fn choose(
     begun: bool,
 ) -> Result<Vec<Heuristic>> {
     if begun {
-        let named = request.settings.get(SETTING).map_or("", String::as_str).split_whitespace();
-        return Ok(Pool::named(registry, named)
-            .heuristics
-            .into_iter()
-            .map(|(_, heuristic)| heuristic)
-            .collect());
+        let named = request.settings.get(SETTING).map_or("", String::as_str);
+        let read = readable(registry, named.split_whitespace().map(str::to_owned));
+        return Ok(read.into_iter().map(|(_, heuristic)| heuristic).collect());
     }
     Ok(Pool::of(registry)?.advise(request, &Subject::Workload(key.clone())))
 }
@@ -118,8 +120,8 @@ fn distance(there: &Subject, here: &Subject) -> Option<f64> {
             same.then(|| places + parameters_apart(&there.workload, &here.workload))
         }
         (Subject::Recorded(there), Subject::Recorded(here)) => {
-            let itself = there.digest == here.digest || there.device == here.device;
-            (there.space == here.space && !itself).then(|| differs(there.parameters != here.parameters))
+            let advises = there.space == here.space && !there.is_same_source(here);
+            advises.then(|| differs(there.parameters != here.parameters))
         }
         _ => None,
     }

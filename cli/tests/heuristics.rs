@@ -71,8 +71,17 @@ fn campaigns_are_advised_by_what_the_registry_had_when_they_began() {
     let resumed = campaign(&["resume", "advised", "--no-heuristics"]);
     assert_eq!(resumed["cells"], begun["cells"]);
     assert_eq!(std::fs::read_to_string(at.join("advised/matrix.toml")).unwrap(), matrix);
+    // Without its advice it would be another search: it does not go on.
+    let lost = run(at, &["campaign", "resume", "advised", "--registry", "elsewhere"]);
+    let error = String::from_utf8(lost.stderr).unwrap();
+    assert!(!lost.status.success() && error.contains("--registry") && error.contains(id), "{error}");
     let cold = campaign(&["run", "asked.toml", "--out", "cold", "--no-heuristics"]);
     assert!(cold["cells"].as_array().unwrap().iter().all(|cell| cell["heuristics"] == json!([])));
+    // A folder that names nothing began with nothing.
+    let file = at.join("cold/matrix.toml");
+    let named = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, named.replace("heuristics = false\n", "")).unwrap();
+    assert_eq!(campaign(&["resume", "cold"])["cells"], cold["cells"]);
     let text = run(at, &["campaign", "status", "advised"]).stdout;
     assert!(String::from_utf8(text).unwrap().contains("advice: "));
 }

@@ -36,6 +36,14 @@ pub struct Candidate {
     pub schedule: Schedule,
 }
 
+impl RecordedSpace {
+    /// Whether both are recordings of one kernel on one device, or one recording: what is learned from one says
+    /// nothing new of the other.
+    pub fn is_same_source(&self, other: &Self) -> bool {
+        self.digest == other.digest || (self.space == other.space && self.device == other.device)
+    }
+}
+
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -61,21 +61,31 @@ impl Folder {
     /// that all cells are advised by the same.
     pub(super) fn advice(&mut self, how: &How) -> Result<Pool> {
         let begun = self.path.join(MATRIX_FILE).exists();
-        if how.no_heuristics && !begun {
+        // One that has begun names what advises it; where it does not, nothing did.
+        let unnamed = begun && self.matrix.heuristics == MatrixHeuristics::All;
+        if unnamed || (how.no_heuristics && !begun) {
             self.matrix.heuristics = MatrixHeuristics::None;
         }
         let registry = || Ok::<_, anyhow::Error>(Registry::open(&place::registry(how.registry.as_deref())?));
-        let pool = match &self.matrix.heuristics {
-            MatrixHeuristics::None => return Ok(Pool::none()),
-            MatrixHeuristics::All => Pool::of(&registry()?)?,
-            MatrixHeuristics::Named(digests) => Pool::named(&registry()?, digests.iter().map(String::as_str)),
-        };
-        if self.matrix.heuristics == MatrixHeuristics::All {
-            let digests: Vec<String> = pool.digests().collect();
-            self.matrix.heuristics =
-                if digests.is_empty() { MatrixHeuristics::None } else { MatrixHeuristics::Named(digests) };
+        match &self.matrix.heuristics {
+            MatrixHeuristics::None => Ok(Pool::none()),
+            MatrixHeuristics::Named(digests) => Pool::named(&registry()?, digests).with_context(|| {
+                format!(
+                    "{} cannot be advised as it asks: give the --registry that has its `heuristics`",
+                    self.path.display()
+                )
+            }),
+            MatrixHeuristics::All => {
+                let pool = Pool::of(&registry()?)?;
+                let digests: Vec<String> = pool.digests().collect();
+                self.matrix.heuristics = if digests.is_empty() {
+                    MatrixHeuristics::None
+                } else {
+                    MatrixHeuristics::Named(digests)
+                };
+                Ok(pool)
+            }
         }
-        Ok(pool)
     }
 
     /// Where a recording is; the folder need not exist yet.

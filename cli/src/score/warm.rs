@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use tilewright_journal::Subject;
 use tilewright_search::score::{Contestant, ScoredSpace, judged};
 use tilewright_search::{Advised, Advisor, Heuristic};
 
@@ -28,11 +29,9 @@ impl Advice {
         let heuristics: Vec<Option<Heuristic>> =
             sources.par_iter().map(|source| Heuristic::learn(source.subject(), &judged(source))).collect();
         let of_space = |space: &ScoredSpace| {
-            let own = |source: &ScoredSpace| {
-                let (here, there) = (space.recorded(), source.recorded());
-                let same = |first: &str, second: &str| first == second;
-                here.digest() == there.digest()
-                    || (same(here.kernel(), there.kernel()) && same(here.device(), there.device()))
+            let own = |source: &ScoredSpace| match (&**space.subject(), &**source.subject()) {
+                (Subject::Recorded(here), Subject::Recorded(there)) => here.is_same_source(there),
+                _ => false,
             };
             let others = sources.iter().zip(&heuristics).filter(|(source, _)| !own(source));
             let advisors =
