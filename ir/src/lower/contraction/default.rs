@@ -1,7 +1,8 @@
 //! A schedule from the target's sizes alone.
 //!
 //! Cache tiles in the manner of Low et al., Analytical Modeling Is Enough for High-Performance BLIS (2016): a
-//! tile of the left factor fills three eighths of L2, beside the panels of the right one that stream through.
+//! tile of one factor stays in L2, beside the panels of the other one that stream through. With wide register
+//! tiles it is the right factor that stays, packed; rows of the left one are read where they lie.
 
 use super::plan::{K, M, N, vector_registers_needed};
 use crate::computation::Contraction;
@@ -52,15 +53,10 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
             schedule = schedule.with_name("pack.b", "tile");
         }
         let reused = pack_right && n > 4 * columns && m > rows && left.stride_of(K) != 0;
-        match wide_tile([m, n], lanes, limits).filter(|_| reused && left.stride_of(K) == 1) {
-            // Rows of the left factor are contiguous, and few: they are read where they lie.
-            Some(wide) => {
-                [rows, columns] = wide;
-                schedule = schedule.with_number("register.m", rows).with_number("register.n", columns);
-                schedule = schedule.with_number("prefetch.c", 1);
-            }
-            None if reused => schedule = schedule.with_name("pack.a", "tile"),
-            None => {}
+        // Rows of the left factor are contiguous, and few: they are read where they lie.
+        let wide = wide_tile([m, n], lanes, limits).filter(|_| reused && left.stride_of(K) == 1);
+        if reused && wide.is_none() {
+            schedule = schedule.with_name("pack.a", "tile");
         }
         // Long reductions pass few times over the output; the panel of the right factor then comes from L2,
         // which keeps pace since every element of it is used for a whole column of the register tile.
@@ -69,12 +65,35 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
         if steps < k {
             schedule = schedule.with_number("tile.k", steps);
         }
-        let tile_rows = (size("L2", L2_BYTES) * 3 / 8 / (steps * bytes) / rows * rows).max(rows);
-        if tile_rows < m {
-            schedule = schedule.with_number("tile.m", tile_rows);
+        let l2 = size("L2", L2_BYTES);
+        if let Some(wide) = wide {
+            let columns_kept = (l2 / 2 / (steps * bytes) / wide[1] * wide[1]).max(wide[1]);
+            [rows, columns] = wide;
+            schedule = right_factor_stays(schedule, wide);
+            if columns_kept < n {
+                schedule = schedule.with_number("tile.n", columns_kept);
+            }
+        } else {
+            let rows_kept = (l2 * 3 / 8 / (steps * bytes) / rows * rows).max(rows);
+            if rows_kept < m {
+                schedule = schedule.with_number("tile.m", rows_kept);
+            }
         }
     }
     with_threads(schedule, extents, [rows, columns], limits)
+}
+
+/// Loops in which a packed tile of the right factor stays in L2 while the rows of the left one pass by, each for
+/// all of the tile's columns.
+fn right_factor_stays(schedule: Schedule, [rows, columns]: [u64; 2]) -> Schedule {
+    schedule
+        .with_number("register.m", rows)
+        .with_number("register.n", columns)
+        .with_name("order", "nkm")
+        .with_name("inner", "mn")
+        .with_number("prefetch.b", 8)
+        .with_number("prefetch.c", 1)
+        .with_number("unroll", 8)
 }
 
 /// Shares the output's rows where there are enough, else its columns: columns first where the right factor is read
@@ -91,7 +110,11 @@ fn with_threads(
         return schedule;
     }
     let (row_tiles, column_tiles) = (m.div_ceil(rows), n.div_ceil(columns));
-    let wide = schedule.name("pack.b").is_none() && n > m && column_tiles >= 2 * workers;
+    // Where a tile of the right factor stays, each thread has its own, and none waits for another.
+    let own_tiles = schedule.name("order") == Some("nkm")
+        && (column_tiles.is_multiple_of(workers) || column_tiles >= 4 * workers);
+    let in_place = schedule.name("pack.b").is_none() && n > m && column_tiles >= 2 * workers;
+    let wide = own_tiles || in_place;
     if row_tiles >= 2 * workers && !wide {
         let share = row_tiles.div_ceil(workers) * rows;
         if schedule.number("tile.m").is_some_and(|tile| tile >= share) {

@@ -127,17 +127,16 @@ fn fill(nest: &mut Nest<'_>, side: usize, into: &Packed, rows_dealt: bool) -> Ve
     let copy = Instruction::new(axes, operation).vector(lanes_along);
     nest.ranges[K] = outer_reduction;
     nest.ranges[side] = outer_rows;
-    let mut body = Loop::new([reduction]).with_body([copy]);
+    // The operand is read in the direction in which it is contiguous, so that few pages are open at a time.
+    let along = operand(nest, side).stride_of(side) == 1 && operand(nest, side).stride_of(K) != 1;
+    let (outer, inner) = if along { (reduction, panels) } else { (panels, reduction) };
+    let mut body = Loop::new([inner]).with_body([copy]);
     body.prefetch.extend(Some(hint).filter(|hint| hint.distance > 0));
     let body = match strips {
         Some(strips) => vec![Nest::sequential(strips, vec![body.into()])],
         None => vec![body.into()],
     };
-    if rows_dealt {
-        vec![nest.dealt(panels, Deal::Block, body)]
-    } else {
-        vec![Nest::sequential(panels, body)]
-    }
+    if rows_dealt { vec![nest.dealt(outer, Deal::Block, body)] } else { vec![Nest::sequential(outer, body)] }
 }
 
 fn packed(nest: &mut Nest<'_>, side: usize, buffer: Buffer) -> Packed {

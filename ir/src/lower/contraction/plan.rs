@@ -31,6 +31,16 @@ pub(super) enum Pack {
     Whole,
 }
 
+/// When the lines of an output tile are asked for before they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PrefetchOutput {
+    Never,
+    /// All at once, before the reduction: more than a core can have under way, where the tile has many.
+    Before,
+    /// Row by row, in the course of the reduction.
+    During,
+}
+
 /// Which loop is dealt to threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Threads {
@@ -66,8 +76,8 @@ pub(super) struct Plan {
     pub(super) prefetch_pack: u32,
     /// How elements of the left factor come to the multiply-adds.
     pub(super) broadcast: Broadcast,
-    /// Whether the lines of an output tile are asked for before its reduction.
-    pub(super) prefetch_output: bool,
+    /// When the lines of an output tile are asked for.
+    pub(super) prefetch_output: PrefetchOutput,
     pub(super) threads: Threads,
     pub(super) deal: Deal,
     pub(super) split: u64,
@@ -216,9 +226,10 @@ impl Plan {
             broadcast: reader
                 .choice("broadcast", &[("register", Broadcast::Register), ("memory", Broadcast::Memory)])?,
             prefetch_output: match reader.number("prefetch.c", 0)? {
-                0 => false,
-                1 => true,
-                other => return Err(allowed("prefetch.c", other, "0, 1")),
+                0 => PrefetchOutput::Never,
+                1 => PrefetchOutput::Before,
+                2 => PrefetchOutput::During,
+                other => return Err(allowed("prefetch.c", other, "0, 1, 2")),
             },
             threads,
             deal: reader.choice("deal", &[("block", Deal::Block), ("cyclic", Deal::Cyclic)])?,
@@ -302,9 +313,23 @@ impl Plan {
         Ok(())
     }
 
+    /// Steps of a tile's reduction in whose course one row of the output is asked for, where that is spread:
+    /// whole copies of the unrolled loop, more than one.
+    pub(super) fn steps_a_row(&self) -> u64 {
+        let copies = self.register[K] * u64::from(self.unroll);
+        let steps = self.tile[K].min(self.extents[K]) / self.register[M] / copies * copies;
+        if steps > copies { steps } else { 0 }
+    }
+
     fn check_hints(&self, limits: &Limits) -> Result<(), Illegal> {
         if self.prefetch_pack > 0 && self.pack == [Pack::None; 2] {
             return Err(conflict("prefetch.pack, pack", "nothing is packed"));
+        }
+        if self.prefetch_output == PrefetchOutput::During && self.steps_a_row() == 0 {
+            return Err(conflict(
+                "prefetch.c, tile.k, register.m, unroll",
+                "the reduction is too short to ask for a row in each part of it",
+            ));
         }
         if self.broadcast == Broadcast::Register {
             return Ok(());

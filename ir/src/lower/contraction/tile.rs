@@ -1,14 +1,14 @@
 //! One register tile: its accumulators, the reduction, the epilogue, the store.
 
-use super::nest::{Nest, THREAD};
+use super::nest::{Nest, Range, THREAD};
 use super::pack::operand_access;
-use super::plan::{K, M, N, Vector};
+use super::plan::{K, M, N, PrefetchOutput, Vector};
 use crate::affine::{Affine, Constraint, Index, Variable};
 use crate::computation::ACCUMULATED;
 use crate::expression::{Binary, Expression};
 use crate::program::{
-    Access, Axis, Buffer, BufferId, Combine, Instruction, Loop, Operation, Prefetch, Rest, Statement, Target,
-    TensorId,
+    Access, Axis, Buffer, BufferId, Combine, Dimension, Instruction, Loop, Operation, Prefetch, Rest,
+    Statement, Target, TensorId,
 };
 use crate::workspace::REGISTER_LEVEL;
 
@@ -154,7 +154,8 @@ fn columns_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     let clear = Instruction::fill(axes.padded(nest), sums.clone(), 0.0).vector(axes.column);
     let mut body = vec![buffer.into()];
     body.extend(hint(nest, &axes));
-    body.extend([clear.into(), reduction_loop(nest, &axes, buffer)]);
+    body.push(clear.into());
+    body.extend(reduction(nest, &axes, buffer));
     body.extend(complete(nest, &axes, &sums));
     body
 }
@@ -162,7 +163,46 @@ fn columns_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
 /// The hint that the output's tile is written when the reduction is done.
 fn hint(nest: &Nest<'_>, axes: &TileAxes) -> Option<Statement> {
     let hint = Instruction::prefetch_to_write(axes.clipped(nest), axes.output(nest)).vector(axes.column);
-    nest.plan.prefetch_output.then(|| hint.into())
+    (nest.plan.prefetch_output == PrefetchOutput::Before).then(|| hint.into())
+}
+
+/// The whole reduction of a register tile.
+///
+/// Where the output's rows are asked for in its course, it is cut into parts of equal length, each of which
+/// begins with the hint for a row; the last takes what remains.
+fn reduction(nest: &mut Nest<'_>, axes: &TileAxes, accumulator: BufferId) -> Vec<Statement> {
+    let plan = nest.plan;
+    if plan.prefetch_output != PrefetchOutput::During {
+        return vec![reduction_loop(nest, axes, accumulator)];
+    }
+    let steps = plan.steps_a_row() as i64;
+    let last = plan.register[M] as i64 - 1;
+    let hint = |nest: &Nest<'_>, row: &Affine| -> Statement {
+        let [_, columns] = axes.clipped(nest);
+        let mut place = axes.output(nest);
+        for index in &mut place.indices {
+            *index = index.substitute(axes.row, row);
+        }
+        Instruction::prefetch_to_write([columns], place).vector(axes.column).into()
+    };
+    let row = nest.builder.variable("ir");
+    let outer = nest.ranges[K].clone();
+    let from = |row: &Affine| outer.start.clone() + row.clone() * steps;
+    let mut stops = outer.stops.clone();
+    stops.push(from(&(row + 1)));
+    nest.ranges[K] = Range { start: from(&row.into()), stops, full: steps as u64 };
+    let part = vec![hint(nest, &row.into()), reduction_loop(nest, axes, accumulator)];
+    nest.ranges[K] = Range { start: from(&last.into()), ..outer.clone() };
+    let rest = [hint(nest, &last.into()), reduction_loop(nest, axes, accumulator)];
+    nest.ranges[K] = outer;
+    let rows = Dimension {
+        variable: row,
+        start: Index::from(0),
+        stop: [Index::from(last)].into_iter().collect(),
+        step: 1,
+        rest: Rest::Peel,
+    };
+    [Nest::sequential(rows, part)].into_iter().chain(rest).collect()
 }
 
 /// Adds what the output holds, applies the epilogue and stores.
@@ -203,7 +243,7 @@ fn reduction_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     let mut body = vec![buffer.into(), sums.into()];
     body.extend(hint(nest, &axes));
     body.push(clear.into());
-    body.push(reduction_loop(nest, &axes, buffer));
+    body.extend(reduction(nest, &axes, buffer));
     body.push(add.vector(lane).into());
     body.extend(complete(nest, &axes, &total));
     body
