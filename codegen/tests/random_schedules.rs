@@ -80,8 +80,8 @@ fn random_schedule(rng: &mut impl Rng, shape: [u64; 3], limits: &Limits) -> Sche
             schedule = schedule.with_number(name, rng.random_range(1..20));
         }
     }
-    if rng.random_range(0..4) == 0 {
-        schedule = schedule.with_number("prefetch.c", 1);
+    if rng.random() {
+        schedule = schedule.with_number("prefetch.c", rng.random_range(1..3));
     }
     if rng.random_range(0..4) == 0 && schedule.parameters.keys().any(|name| name.starts_with("pack")) {
         schedule = schedule.with_number("prefetch.pack", rng.random_range(1..4));

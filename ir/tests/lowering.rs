@@ -96,7 +96,7 @@ fn check(workload: &Workload, program: &Program, rng: &mut ChaCha8Rng) {
 #[test]
 fn random_legal_schedules_mean_the_product_before_and_after_legalisation() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
-    let mut legal = 0;
+    let (mut legal, mut in_parts) = (0, 0);
     for _ in 0..250 {
         let workload = random_workload(&mut rng);
         let limits = limits(rng.random_range(1..4));
@@ -108,7 +108,14 @@ fn random_legal_schedules_mean_the_product_before_and_after_legalisation() {
         check(&workload, &lowered, &mut rng);
         check(&workload, &legalised, &mut rng);
         legal += 1;
+        // The space cuts long reductions only.
+        let Ok(cut) = lower(&workload, &schedule.with_number("prefetch.c", 2), &limits) else { continue };
+        let Ok(legalised) = legalise(&cut, &limits) else { continue };
+        check(&workload, &cut, &mut rng);
+        check(&workload, &legalised, &mut rng);
+        in_parts += 1;
     }
+    assert!(in_parts > 10, "the reduction of {in_parts} schedules is cut into parts");
     assert!(legal > 240, "{legal} of 250 schedules are legal");
 }
 

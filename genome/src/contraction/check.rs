@@ -3,8 +3,8 @@
 
 use super::facts::{Facts, INNERS, K, M, MASK, N, ORDERS, PACKS, PAD, PEEL, Pack, THREADS, Threads};
 use super::position::{
-    DEAL, INNER, ORDER, PACK, PREFETCH, PREFETCH_PACK, REGISTER_K, REGISTER_M, REGISTER_N, REST, SPLIT_K,
-    THREADS as SHARED, TILE, UNROLL,
+    DEAL, INNER, ORDER, PACK, PREFETCH, PREFETCH_OUTPUT, PREFETCH_PACK, REGISTER_K, REGISTER_M, REGISTER_N,
+    REST, SPLIT_K, THREADS as SHARED, TILE, UNROLL,
 };
 use super::rules::ContractionRules;
 use crate::refusal::Refusal;
@@ -12,6 +12,9 @@ use crate::refusal::Refusal;
 /// Bodies that a program has beside the full one, on average: peeled rests, packing, filling and storing.
 /// Programs that have more are refused by legalisation.
 const BODIES: u64 = 8;
+
+/// Iterations of the reduction loop that make two parts of two rounds each, however far it is unrolled.
+const STEPS_TO_CUT: u64 = 64;
 
 type Checked = Result<(), Refusal<'static>>;
 
@@ -72,6 +75,11 @@ impl ContractionRules {
                 let steps = if facts.lanes_along_k { 1 } else { self.lanes };
                 allow(number() * steps <= facts.steps, "at most the iterations of the packing loop")
             }
+            PREFETCH_OUTPUT => agree(
+                index < 2 || facts.rows_to_cut && facts.steps >= STEPS_TO_CUT,
+                "prefetch.c, tile.k, register.m",
+                "neither rows nor the reduction can be cut into parts",
+            ),
             gene if gene == PREFETCH || gene == PREFETCH + 1 => {
                 allow(2 * number() <= facts.steps, "at most half the iterations of the reduction loop")
             }

@@ -92,6 +92,8 @@ pub(crate) struct Facts {
     /// The outer one of the register-tile loops, where their order matters.
     pub(super) outer: Option<usize>,
     pub(super) packs: [Pack; 2],
+    /// A register tile has more than one row.
+    pub(super) rows_to_cut: bool,
     /// Elements of the left factor are multiplied with more than one vector, and may come from memory.
     pub(super) shares_elements: bool,
 }
@@ -116,6 +118,7 @@ impl Facts {
         room: 1,
         outer: None,
         packs: [Pack::None; 2],
+        rows_to_cut: false,
         shares_elements: false,
     };
 

@@ -17,7 +17,7 @@
 //! | `rest.m`, `.n`, `.k` | peel, mask, and pad where packed | some loop over the axis leaves a rest |
 //! | `prefetch.pack` | at most what the packing loop iterates | an operand is packed |
 //! | `unroll`, `prefetch.a`, `.b` | at most what the reduction loop iterates | it iterates |
-//! | `prefetch.c` | 0, 1 | always |
+//! | `prefetch.c` | 0, 1, and 2 where rows and the reduction can be cut into parts | always |
 //! | `broadcast` | register, memory | an element is multiplied with several vectors, and the target can |
 
 mod check;
@@ -56,6 +56,7 @@ mod position {
     pub(super) const UNROLL: usize = 18;
     /// Of the left factor; the right one follows.
     pub(super) const PREFETCH: usize = 19;
+    pub(super) const PREFETCH_OUTPUT: usize = 21;
     pub(super) const BROADCAST: usize = 22;
 }
 
@@ -108,7 +109,7 @@ pub(crate) fn space(contraction: &Contraction, limits: &Limits) -> Result<Search
         Gene::ordered("unroll", "reduction", UNROLLS.to_vec()),
         Gene::ordered("prefetch.a", "reduction", DISTANCES.to_vec()),
         Gene::ordered("prefetch.b", "reduction", DISTANCES.to_vec()),
-        Gene::ordered("prefetch.c", "reduction", vec![0, 1]),
+        Gene::ordered("prefetch.c", "reduction", vec![0, 1, 2]),
         Gene::categorical("broadcast", "reduction", &names(&["register", "memory"])),
     ];
     let rules = ContractionRules::new(contraction, limits, &genes);

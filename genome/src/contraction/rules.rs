@@ -129,6 +129,7 @@ impl Rules for ContractionRules {
             REGISTER_M => {
                 facts.register[M] = self.number(gene, index);
                 facts.room = self.room(facts);
+                facts.rows_to_cut = facts.register[M] > 1;
                 facts.shares_elements =
                     self.memory_broadcast && !facts.lanes_along_k && facts.register[N] > self.lanes;
             }
@@ -153,6 +154,7 @@ impl Rules for ContractionRules {
                 *facts = Facts {
                     steps: facts.steps,
                     room: facts.room,
+                    rows_to_cut: facts.rows_to_cut,
                     shares_elements: facts.shares_elements,
                     ..Facts::START
                 };

@@ -85,7 +85,7 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
 
 /// Loops in which a packed tile of the right factor stays in L2 while the rows of the left one pass by, each for
 /// all of the tile's columns.
-fn right_factor_stays(schedule: Schedule, [rows, columns]: [u64; 2]) -> Schedule {
+pub(super) fn right_factor_stays(schedule: Schedule, [rows, columns]: [u64; 2]) -> Schedule {
     schedule
         .with_number("register.m", rows)
         .with_number("register.n", columns)

@@ -127,9 +127,12 @@ fn fill(nest: &mut Nest<'_>, side: usize, into: &Packed, rows_dealt: bool) -> Ve
     let copy = Instruction::new(axes, operation).vector(lanes_along);
     nest.ranges[K] = outer_reduction;
     nest.ranges[side] = outer_rows;
-    // The operand is read in the direction in which it is contiguous, so that few pages are open at a time.
+    // The operand is read in the direction in which it is contiguous, so that few pages are open at a time;
+    // unless that would leave threads without work.
     let along = operand(nest, side).stride_of(side) == 1 && operand(nest, side).stride_of(K) != 1;
-    let (outer, inner) = if along { (reduction, panels) } else { (panels, reduction) };
+    let shared = rows_dealt && !nest.inside_thread;
+    let enough = !shared || nest.ranges[K].full.div_ceil(steps) >= 2 * u64::from(plan.workers);
+    let (outer, inner) = if along && enough { (reduction, panels) } else { (panels, reduction) };
     let mut body = Loop::new([inner]).with_body([copy]);
     body.prefetch.extend(Some(hint).filter(|hint| hint.distance > 0));
     let body = match strips {

@@ -37,8 +37,19 @@ pub(super) enum PrefetchOutput {
     Never,
     /// All at once, before the reduction: more than a core can have under way, where the tile has many.
     Before,
-    /// Row by row, in the course of the reduction.
+    /// Few rows at a time, in the course of the reduction.
     During,
+}
+
+/// Equal parts of a register tile's reduction, but for what remains for the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Parts {
+    /// At least two.
+    pub(super) count: u64,
+    /// Rows of the output that are asked for at the beginning of each.
+    pub(super) rows: u64,
+    /// Reduction steps.
+    pub(super) steps: u64,
 }
 
 /// Which loop is dealt to threads.
@@ -313,22 +324,29 @@ impl Plan {
         Ok(())
     }
 
-    /// Steps of a tile's reduction in whose course one row of the output is asked for, where that is spread:
-    /// whole copies of the unrolled loop, more than one.
-    pub(super) fn steps_a_row(&self) -> u64 {
-        let copies = self.register[K] * u64::from(self.unroll);
-        let steps = self.tile[K].min(self.extents[K]) / self.register[M] / copies * copies;
-        if steps > copies { steps } else { 0 }
+    /// How the output's rows are asked for in the course of a register tile's reduction: in parts of at least two
+    /// rounds of the unrolled loop each. `None` where that makes no two parts.
+    pub(super) fn parts(&self) -> Option<Parts> {
+        let [rows, _, lanes] = self.register;
+        let copies = u64::from(self.unroll).max(1);
+        let iterations = self.tile[K].min(self.extents[K]) / lanes;
+        let most = rows.min(iterations / (2 * copies));
+        if most < 2 {
+            return None;
+        }
+        let rows_each = rows.div_ceil(most);
+        let count = rows.div_ceil(rows_each);
+        Some(Parts { count, rows: rows_each, steps: iterations / count / copies * copies * lanes })
     }
 
     fn check_hints(&self, limits: &Limits) -> Result<(), Illegal> {
         if self.prefetch_pack > 0 && self.pack == [Pack::None; 2] {
             return Err(conflict("prefetch.pack, pack", "nothing is packed"));
         }
-        if self.prefetch_output == PrefetchOutput::During && self.steps_a_row() == 0 {
+        if self.prefetch_output == PrefetchOutput::During && self.parts().is_none() {
             return Err(conflict(
                 "prefetch.c, tile.k, register.m, unroll",
-                "the reduction is too short to ask for a row in each part of it",
+                "neither rows nor the reduction can be cut into parts",
             ));
         }
         if self.broadcast == Broadcast::Register {

@@ -2,10 +2,10 @@
 //!
 //! A search that begins at one point has to cross from one way of moving data to another by several changes at
 //! once, each of which alone makes things worse. So it gets one of each kind: both operands packed, one packed,
-//! none packed, the reduction innermost or outermost, lanes along the reduction. Sizes follow from the caches as
-//! in the default schedule. (Compare the sketches of Ansor, Zheng et al. 2020.)
+//! none packed, one or the other staying in L2, the reduction innermost or outermost, lanes along the reduction.
+//! Sizes follow from the caches as in the default schedule. (Compare the sketches of Ansor, Zheng et al. 2020.)
 
-use super::default::{L2_BYTES, default_schedule, most_rows};
+use super::default::{L2_BYTES, default_schedule, most_rows, right_factor_stays};
 use super::plan::{K, M, N};
 use crate::computation::Contraction;
 use crate::limits::Limits;
@@ -21,7 +21,7 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
     let bytes = contraction.accumulator.block().bytes;
     let lanes = limits.lanes(bytes);
     let cache = limits.level("L2").map_or(L2_BYTES, |level| level.bytes);
-    let mut schedules = vec![default.clone(), default.clone().with_number("prefetch.c", 1)];
+    let mut schedules = vec![default.clone(), default.clone().with_number("prefetch.c", 2)];
     let plain = |rows: u64, columns: u64| {
         let schedule = Schedule::default().with_number("register.m", rows).with_number("register.n", columns);
         let schedule = schedule.with_number("unroll", 4);
@@ -43,6 +43,14 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
         };
         let start = || plain(rows, columns);
         schedules.push(tiled(start().with_name("pack.a", "tile").with_name("pack.b", "tile"), 1024));
+        // A tile of the right factor stays, and the left one's rows pass by: where they lie, or copied.
+        let stays = |steps: u64| {
+            let kept = (cache / 2 / (steps.min(k) * bytes) / columns * columns).max(columns);
+            let schedule = right_factor_stays(start().with_name("pack.b", "tile"), [rows, columns]);
+            tile(tile(schedule, "tile.k", steps, k), "tile.n", kept, n)
+        };
+        schedules.extend([stays(1024), stays(512).with_number("prefetch.c", 2)]);
+        schedules.push(stays(512).with_name("pack.a", "panel"));
         if width != 2 && n > 2 * lanes {
             continue;
         }
@@ -53,6 +61,7 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
                 .with_name("inner", "nm"),
             tile(start().with_name("pack.a", "whole").with_name("pack.b", "panel"), "tile.k", 512, k),
             tiled(start().with_name("pack.a", "tile"), 1024),
+            tiled(start().with_name("pack.b", "tile"), 1024),
             tile(start().with_name("pack.a", "whole"), "tile.k", 256, k),
             start(),
             start().with_number("prefetch.b", 8),

@@ -166,43 +166,37 @@ fn hint(nest: &Nest<'_>, axes: &TileAxes) -> Option<Statement> {
     (nest.plan.prefetch_output == PrefetchOutput::Before).then(|| hint.into())
 }
 
-/// The whole reduction of a register tile.
-///
-/// Where the output's rows are asked for in its course, it is cut into parts of equal length, each of which
-/// begins with the hint for a row; the last takes what remains.
+/// The whole reduction of a register tile, cut into parts where the output's rows are asked for in its course.
 fn reduction(nest: &mut Nest<'_>, axes: &TileAxes, accumulator: BufferId) -> Vec<Statement> {
-    let plan = nest.plan;
-    if plan.prefetch_output != PrefetchOutput::During {
+    let during = nest.plan.prefetch_output == PrefetchOutput::During;
+    let Some(parts) = nest.plan.parts().filter(|_| during) else {
         return vec![reduction_loop(nest, axes, accumulator)];
-    }
-    let steps = plan.steps_a_row() as i64;
-    let last = plan.register[M] as i64 - 1;
-    let hint = |nest: &Nest<'_>, row: &Affine| -> Statement {
-        let [_, columns] = axes.clipped(nest);
+    };
+    let [rows, steps, last] = [parts.rows, parts.steps, parts.count - 1].map(|number| number as i64);
+    let hint = |nest: &Nest<'_>, part: &Affine| -> Statement {
+        let [mut among, columns] = axes.clipped(nest);
+        let first = part.clone() * rows;
+        among.extent = parts.rows;
+        among.limit = nest.limits(M, &(nest.ranges[M].start.clone() + first.clone()));
         let mut place = axes.output(nest);
         for index in &mut place.indices {
-            *index = index.substitute(axes.row, row);
+            *index = index.substitute(axes.row, &(first.clone() + axes.row));
         }
-        Instruction::prefetch_to_write([columns], place).vector(axes.column).into()
+        Instruction::prefetch_to_write([among, columns], place).vector(axes.column).into()
     };
-    let row = nest.builder.variable("ir");
+    let part = nest.builder.variable("q");
     let outer = nest.ranges[K].clone();
-    let from = |row: &Affine| outer.start.clone() + row.clone() * steps;
+    let from = |part: Affine| outer.start.clone() + part * steps;
     let mut stops = outer.stops.clone();
-    stops.push(from(&(row + 1)));
-    nest.ranges[K] = Range { start: from(&row.into()), stops, full: steps as u64 };
-    let part = vec![hint(nest, &row.into()), reduction_loop(nest, axes, accumulator)];
-    nest.ranges[K] = Range { start: from(&last.into()), ..outer.clone() };
+    stops.push(from(part + 1));
+    nest.ranges[K] = Range { start: from(part.into()), stops, full: parts.steps };
+    let body = vec![hint(nest, &part.into()), reduction_loop(nest, axes, accumulator)];
+    nest.ranges[K] = Range { start: from(last.into()), ..outer.clone() };
     let rest = [hint(nest, &last.into()), reduction_loop(nest, axes, accumulator)];
     nest.ranges[K] = outer;
-    let rows = Dimension {
-        variable: row,
-        start: Index::from(0),
-        stop: [Index::from(last)].into_iter().collect(),
-        step: 1,
-        rest: Rest::Peel,
-    };
-    [Nest::sequential(rows, part)].into_iter().chain(rest).collect()
+    let stop = [Index::from(last)].into_iter().collect();
+    let dimension = Dimension { variable: part, start: Index::from(0), stop, step: 1, rest: Rest::Peel };
+    [Nest::sequential(dimension, body)].into_iter().chain(rest).collect()
 }
 
 /// Adds what the output holds, applies the epilogue and stores.
