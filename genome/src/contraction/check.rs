@@ -1,6 +1,7 @@
 //! Which values are open. The conditions are those of lowering, and a few more that leave out schedules whose
 //! program another schedule gives already.
 
+use super::UNROLLS;
 use super::facts::{Facts, INNERS, K, M, MASK, N, ORDERS, PACKS, PAD, PEEL, Pack, THREADS, Threads};
 use super::position::{
     DEAL, INNER, ORDER, PACK, PREFETCH, PREFETCH_OUTPUT, PREFETCH_PACK, REGISTER_K, REGISTER_M, REGISTER_N,
@@ -14,7 +15,7 @@ use crate::refusal::Refusal;
 const BODIES: u64 = 8;
 
 /// Iterations of the reduction loop that make two parts of two rounds each, however far it is unrolled.
-const STEPS_TO_CUT: u64 = 64;
+const STEPS_TO_CUT: u64 = 2 * 2 * UNROLLS[UNROLLS.len() - 1];
 
 type Checked = Result<(), Refusal<'static>>;
 

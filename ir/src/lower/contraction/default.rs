@@ -67,12 +67,8 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
         }
         let l2 = size("L2", L2_BYTES);
         if let Some(wide) = wide {
-            let columns_kept = (l2 / 2 / (steps * bytes) / wide[1] * wide[1]).max(wide[1]);
             [rows, columns] = wide;
-            schedule = right_factor_stays(schedule, wide);
-            if columns_kept < n {
-                schedule = schedule.with_number("tile.n", columns_kept);
-            }
+            schedule = right_factor_stays(schedule, wide, l2 / 2 / (steps * bytes), n);
         } else {
             let rows_kept = (l2 * 3 / 8 / (steps * bytes) / rows * rows).max(rows);
             if rows_kept < m {
@@ -83,10 +79,18 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
     with_threads(schedule, extents, [rows, columns], limits)
 }
 
-/// Loops in which a packed tile of the right factor stays in L2 while the rows of the left one pass by, each for
-/// all of the tile's columns.
-pub(super) fn right_factor_stays(schedule: Schedule, [rows, columns]: [u64; 2]) -> Schedule {
+/// Loops in which a packed tile of the right factor, of at most `room` of its `n` columns, stays in L2 while the rows
+/// of the left one pass by, each for all of the tile's columns.
+pub(super) fn right_factor_stays(
+    schedule: Schedule,
+    [rows, columns]: [u64; 2],
+    room: u64,
+    n: u64,
+) -> Schedule {
+    let kept = (room / columns * columns).max(columns);
+    let schedule = if kept < n { schedule.with_number("tile.n", kept) } else { schedule };
     schedule
+        .with_name("pack.b", "tile")
         .with_number("register.m", rows)
         .with_number("register.n", columns)
         .with_name("order", "nkm")

@@ -329,7 +329,7 @@ impl Plan {
     pub(super) fn parts(&self) -> Option<Parts> {
         let [rows, _, lanes] = self.register;
         let copies = u64::from(self.unroll).max(1);
-        let iterations = self.tile[K].min(self.extents[K]) / lanes;
+        let iterations = self.tile[K].min(self.slice()).min(self.extents[K]) / lanes;
         let most = rows.min(iterations / (2 * copies));
         if most < 2 {
             return None;

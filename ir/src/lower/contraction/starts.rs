@@ -21,7 +21,8 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
     let bytes = contraction.accumulator.block().bytes;
     let lanes = limits.lanes(bytes);
     let cache = limits.level("L2").map_or(L2_BYTES, |level| level.bytes);
-    let mut schedules = vec![default.clone(), default.clone().with_number("prefetch.c", 2)];
+    let mut schedules = vec![default.clone()];
+    schedules.extend([1, 2].map(|when| default.clone().with_number("prefetch.c", when)));
     let plain = |rows: u64, columns: u64| {
         let schedule = Schedule::default().with_number("register.m", rows).with_number("register.n", columns);
         let schedule = schedule.with_number("unroll", 4);
@@ -45,9 +46,8 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
         schedules.push(tiled(start().with_name("pack.a", "tile").with_name("pack.b", "tile"), 1024));
         // A tile of the right factor stays, and the left one's rows pass by: where they lie, or copied.
         let stays = |steps: u64| {
-            let kept = (cache / 2 / (steps.min(k) * bytes) / columns * columns).max(columns);
-            let schedule = right_factor_stays(start().with_name("pack.b", "tile"), [rows, columns]);
-            tile(tile(schedule, "tile.k", steps, k), "tile.n", kept, n)
+            let room = cache / 2 / (steps.min(k) * bytes);
+            tile(right_factor_stays(start(), [rows, columns], room, n), "tile.k", steps, k)
         };
         schedules.extend([stays(1024), stays(512).with_number("prefetch.c", 2)]);
         schedules.push(stays(512).with_name("pack.a", "panel"));

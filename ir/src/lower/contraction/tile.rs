@@ -153,17 +153,29 @@ fn columns_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     let sums = axes.accumulator(buffer);
     let clear = Instruction::fill(axes.padded(nest), sums.clone(), 0.0).vector(axes.column);
     let mut body = vec![buffer.into()];
-    body.extend(hint(nest, &axes));
+    body.extend(hint_before(nest, &axes));
     body.push(clear.into());
     body.extend(reduction(nest, &axes, buffer));
     body.extend(complete(nest, &axes, &sums));
     body
 }
 
-/// The hint that the output's tile is written when the reduction is done.
-fn hint(nest: &Nest<'_>, axes: &TileAxes) -> Option<Statement> {
-    let hint = Instruction::prefetch_to_write(axes.clipped(nest), axes.output(nest)).vector(axes.column);
-    (nest.plan.prefetch_output == PrefetchOutput::Before).then(|| hint.into())
+/// The hint that so many rows of the output's tile, from the `first` on, are written when the reduction is done.
+fn hint(nest: &Nest<'_>, axes: &TileAxes, first: &Affine, rows: u64) -> Statement {
+    let [mut among, columns] = axes.clipped(nest);
+    among.extent = rows;
+    among.limit = nest.limits(M, &(nest.ranges[M].start.clone() + first.clone()));
+    let mut place = axes.output(nest);
+    for index in &mut place.indices {
+        *index = index.substitute(axes.row, &(first.clone() + axes.row));
+    }
+    Instruction::prefetch_to_write([among, columns], place).vector(axes.column).into()
+}
+
+/// The hint for the whole tile, where it is given before the reduction.
+fn hint_before(nest: &Nest<'_>, axes: &TileAxes) -> Option<Statement> {
+    let before = nest.plan.prefetch_output == PrefetchOutput::Before;
+    before.then(|| hint(nest, axes, &0.into(), nest.ranges[M].full))
 }
 
 /// The whole reduction of a register tile, cut into parts where the output's rows are asked for in its course.
@@ -173,26 +185,16 @@ fn reduction(nest: &mut Nest<'_>, axes: &TileAxes, accumulator: BufferId) -> Vec
         return vec![reduction_loop(nest, axes, accumulator)];
     };
     let [rows, steps, last] = [parts.rows, parts.steps, parts.count - 1].map(|number| number as i64);
-    let hint = |nest: &Nest<'_>, part: &Affine| -> Statement {
-        let [mut among, columns] = axes.clipped(nest);
-        let first = part.clone() * rows;
-        among.extent = parts.rows;
-        among.limit = nest.limits(M, &(nest.ranges[M].start.clone() + first.clone()));
-        let mut place = axes.output(nest);
-        for index in &mut place.indices {
-            *index = index.substitute(axes.row, &(first.clone() + axes.row));
-        }
-        Instruction::prefetch_to_write([among, columns], place).vector(axes.column).into()
-    };
+    let hint = |nest: &Nest<'_>, part: Affine| hint(nest, axes, &(part * rows), parts.rows);
     let part = nest.builder.variable("q");
     let outer = nest.ranges[K].clone();
     let from = |part: Affine| outer.start.clone() + part * steps;
     let mut stops = outer.stops.clone();
     stops.push(from(part + 1));
     nest.ranges[K] = Range { start: from(part.into()), stops, full: parts.steps };
-    let body = vec![hint(nest, &part.into()), reduction_loop(nest, axes, accumulator)];
+    let body = vec![hint(nest, part.into()), reduction_loop(nest, axes, accumulator)];
     nest.ranges[K] = Range { start: from(last.into()), ..outer.clone() };
-    let rest = [hint(nest, &last.into()), reduction_loop(nest, axes, accumulator)];
+    let rest = [hint(nest, last.into()), reduction_loop(nest, axes, accumulator)];
     nest.ranges[K] = outer;
     let stop = [Index::from(last)].into_iter().collect();
     let dimension = Dimension { variable: part, start: Index::from(0), stop, step: 1, rest: Rest::Peel };
@@ -235,7 +237,7 @@ fn reduction_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     let clear = Instruction::fill(with_lane(axes.padded(nest)), element.clone(), 0.0).vector(lane);
     let add = Instruction::reduce(with_lane(axes.clipped(nest)), total.clone(), Combine::Sum, element.load());
     let mut body = vec![buffer.into(), sums.into()];
-    body.extend(hint(nest, &axes));
+    body.extend(hint_before(nest, &axes));
     body.push(clear.into());
     body.extend(reduction(nest, &axes, buffer));
     body.push(add.vector(lane).into());
