@@ -94,7 +94,9 @@ pub(crate) fn conduct(
     let strategy: Box<dyn Strategy> = if advisors.is_empty() {
         strategy
     } else {
-        Box::new(Advised::new(strategy, advisors, request.trials))
+        // How much unproven advice gets was settled when the campaign began, whatever its budget is now.
+        let begun = start_of(&events).map_or(request, |started| &started.request);
+        Box::new(Advised::new(strategy, advisors, begun.trials))
     };
     let parts = CampaignParts {
         subject: plan.started.subject,
@@ -159,7 +161,8 @@ fn open_journal(
         writer.append(&Event::CampaignStarted(Box::new(started.clone())))?;
         return Ok((writer, events));
     }
-    if let Some(begun) = subject_of(&events).filter(|&begun| *begun != started.subject) {
+    let begun = start_of(&events).map(|begun| &begun.subject);
+    if let Some(begun) = begun.filter(|&begun| *begun != started.subject) {
         bail!(UsageError(format!(
             "{} is a campaign of {begun}, which is not what it would go on with ({}): use a new folder",
             folder.display(),
@@ -171,10 +174,10 @@ fn open_journal(
     Ok((writer, events))
 }
 
-/// What the recorded events are about.
-fn subject_of(events: &[Event]) -> Option<&Subject> {
+/// How the recorded campaign began.
+fn start_of(events: &[Event]) -> Option<&CampaignStarted> {
     events.iter().find_map(|event| match event {
-        Event::CampaignStarted(started) => Some(&started.subject),
+        Event::CampaignStarted(started) => Some(&**started),
         _ => None,
     })
 }
