@@ -32,7 +32,7 @@ fn main() -> Result<()> {
     let mut buffers = Vec::new();
     for operand in computation.operands() {
         let bytes = operand.layout().bytes() as usize;
-        let mut buffer = GuardedBuffer::new(&BufferSpec::new(bytes, Placement::AgainstStart))?;
+        let mut buffer = GuardedBuffer::new(&BufferSpec::new(bytes, Placement::AgainstStart).huge())?;
         for (at, value) in buffer.bytes_mut().context("writable")?.chunks_exact_mut(4).enumerate() {
             value.copy_from_slice(&(((at * 7919) % 1009) as f32 / 504.0 - 1.0).to_ne_bytes());
         }

@@ -121,7 +121,7 @@ fn operands(program: &Program) -> Result<Vec<GuardedBuffer>, Failure> {
             .map(|(extent, stride)| (extent.as_constant().unwrap_or(1) - 1) * stride)
             .sum();
         let bytes = tensor.data_type.bytes(last as u64 + 1) as usize;
-        let mut buffer = GuardedBuffer::new(&BufferSpec::new(bytes, Placement::AgainstStart))?;
+        let mut buffer = GuardedBuffer::new(&BufferSpec::new(bytes, Placement::AgainstStart).huge())?;
         if let Some(data) = buffer.bytes_mut() {
             // Ones and zeros: no denormal, infinity or NaN that would change the time.
             for (at, element) in data.chunks_exact_mut(4).enumerate() {

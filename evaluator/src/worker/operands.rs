@@ -14,8 +14,9 @@ pub(super) struct SharedSet {
     pub(super) operands: Operands,
 }
 
-/// The set of timed launches: private memory aligned like a user's, in ordinary pages, so that what is measured
-/// is what ships.
+/// The set of timed launches: private memory that lies as a user's does, so that what is measured is what ships.
+/// Operands of a huge page and more ask for huge pages, as those of `tilewright run` do, and as NumPy does for
+/// its large arrays.
 pub(super) struct TimedSet {
     pub(super) operands: Operands,
     pub(super) eviction: Eviction,
@@ -54,9 +55,8 @@ impl TimedSet {
         let (mut buffers, mut outputs) = (Vec::new(), Vec::new());
         for (operand, (source, argument)) in shared.buffers.into_iter().zip(arguments).enumerate() {
             // Not against the guard page: a masked vector that reaches into it is right, but costs an assist
-            // that a user's operands, with mapped memory behind them, never pay. Nor in huge pages: whether a
-            // user's operands lie in some is unknown, and a kernel that needs them is a bad bet.
-            let mut spec = BufferSpec::new(argument.bytes, Placement::AgainstStart);
+            // that a user's operands, with mapped memory behind them, never pay.
+            let mut spec = BufferSpec::new(argument.bytes, Placement::AgainstStart).huge();
             spec.poison = POISON;
             let mut buffer = GuardedBuffer::new(&spec)?;
             // SAFETY: the coordinator waits for this process to answer.
