@@ -55,7 +55,8 @@ fn random_schedule(rng: &mut impl Rng, shape: [u64; 3], limits: &Limits) -> Sche
         if rng.random() && tile < extent {
             schedule = schedule.with_number(&format!("tile.{axis}"), tile);
         }
-        let rest = pick(rng, &["peel", "mask", "pad"]);
+        let rests = ["peel", "mask", "pad", "turn"];
+        let rest = pick(rng, if axis == "n" { &rests } else { &rests[..3] });
         if rest != "peel" {
             schedule = schedule.with_name(&format!("rest.{axis}"), rest);
         }

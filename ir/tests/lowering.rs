@@ -5,7 +5,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tilewright_genome::SearchSpace;
 use tilewright_ir::{
-    Limits, MemoryLevel, PersistentStore, Program, Schedule, TensorData, TensorView, Workload,
+    Illegal, Limits, MemoryLevel, PersistentStore, Program, Schedule, TensorData, TensorView, Workload,
     default_schedule, interpret, legalise, lower,
 };
 
@@ -56,6 +56,16 @@ fn default_programs_stay_what_they_are() {
     }
 }
 
+#[test]
+fn a_last_column_takes_lanes_along_the_reduction() {
+    let workload: Workload = "matmul:m=13,n=17,k=19,dtype=f32".parse().unwrap();
+    let schedule = Schedule::default()
+        .with_number("register.m", 5)
+        .with_number("register.n", 16)
+        .with_name("rest.n", "turn");
+    insta::assert_snapshot!("turned", lower(&workload, &schedule, &limits(1)).unwrap().to_string());
+}
+
 fn random_workload(rng: &mut impl Rng) -> Workload {
     let mut extent = |most: u64| if rng.random_range(0..6) == 0 { 1 } else { rng.random_range(1..=most) };
     let (m, n, k) = (extent(20), extent(36), extent(20));
@@ -96,28 +106,31 @@ fn check(workload: &Workload, program: &Program, rng: &mut ChaCha8Rng) {
 #[test]
 fn random_legal_schedules_mean_the_product_before_and_after_legalisation() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
-    let (mut legal, mut in_parts) = (0, 0);
-    for _ in 0..250 {
+    let (mut legal, mut in_parts, mut turned) = (0, 0, 0);
+    for _ in 0..500 {
         let workload = random_workload(&mut rng);
         let limits = limits(rng.random_range(1..4));
         let space = SearchSpace::of(&workload, &limits).unwrap();
         let schedule = space.decode(&space.sample(&mut rng)).unwrap();
-        let lowered = lower(&workload, &schedule, &limits)
-            .unwrap_or_else(|error| panic!("{workload} {schedule}: {error}"));
-        let Ok(legalised) = legalise(&lowered, &limits) else { continue };
-        check(&workload, &lowered, &mut rng);
-        check(&workload, &legalised, &mut rng);
-        legal += 1;
+        let mut means_the_product = |schedule: &Schedule| -> Result<bool, Illegal> {
+            let lowered = lower(&workload, schedule, &limits)?;
+            let Ok(legalised) = legalise(&lowered, &limits) else { return Ok(false) };
+            check(&workload, &lowered, &mut rng);
+            check(&workload, &legalised, &mut rng);
+            Ok(true)
+        };
+        match means_the_product(&schedule) {
+            Ok(is_legal) => legal += u32::from(is_legal),
+            Err(error) => panic!("{workload} {schedule}: {error}"),
+        }
         // The space cuts long reductions only; without unrolling, short ones can be cut too.
-        let schedule = schedule.with_number("unroll", 1).with_number("prefetch.c", 2);
-        let Ok(cut) = lower(&workload, &schedule, &limits) else { continue };
-        let Ok(legalised) = legalise(&cut, &limits) else { continue };
-        check(&workload, &cut, &mut rng);
-        check(&workload, &legalised, &mut rng);
-        in_parts += 1;
+        let cut = schedule.clone().with_number("unroll", 1).with_number("prefetch.c", 2);
+        in_parts += u32::from(means_the_product(&cut) == Ok(true));
+        turned += u32::from(means_the_product(&schedule.with_name("rest.n", "turn")) == Ok(true));
     }
     assert!(in_parts > 20, "the reduction of {in_parts} schedules is cut into parts");
-    assert!(legal > 240, "{legal} of 250 schedules are legal");
+    assert!(turned > 20, "the rest of columns is turned in {turned} schedules");
+    assert!(legal > 480, "{legal} of 500 schedules are legal");
 }
 
 #[test]
@@ -135,6 +148,10 @@ fn impossible_schedules_say_why() {
         (plain().with_name("pack.b", "everywhere"), "none, panel, tile, whole"),
         (plain().with_name("pack.b", "tile").with_name("threads", "m.outer"), "one worker"),
         (plain().with_name("pack.b", "tile").with_name("rest.m", "pad"), "only a packed operand"),
+        (
+            plain().with_name("pack.b", "tile").with_name("rest.n", "turn"),
+            "no full register tile and columns",
+        ),
         (plain().with_name("pack.b", "tile").with_number("speed", 11), "no such parameter"),
     ] {
         let error = lower(&workload, &schedule, &limits(1)).unwrap_err().to_string();

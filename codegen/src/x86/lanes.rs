@@ -99,7 +99,9 @@ impl Emitter<'_> {
             }
             Some(ELEMENT_BYTES) => {
                 let memory = self.memory(place.address, place.offset(point))?;
-                let lanes = if place.room && !exact {
+                // One or two elements are one load anyway, and it can get them from the stores before it.
+                let few = lanes.limit.is_none() && lanes.count <= 2;
+                let lanes = if place.room && !exact && !few {
                     Lanes { count: self.set.lanes(), limit: None, ..*lanes }
                 } else {
                     *lanes

@@ -181,17 +181,15 @@ impl Emitter<'_> {
         let guarded = operation.axes.iter().any(|axis| self.limit(axis).is_some());
         let mut at = 0;
         while at < rows.len() {
-            let group = rows.get(at..at + GROUP).filter(|_| {
-                !guarded
-                    && !accumulate
-                    && reduction.combine == Combine::Sum
-                    && self.pool.available() >= GROUP_REGISTERS
-            });
-            if let (Some(group), Place::Memory(place)) = (group, destination)
-                && neighbours(place, group)
+            if let Place::Memory(place) = destination
+                && !guarded
+                && !accumulate
+                && reduction.combine == Combine::Sum
+                && self.pool.available() >= GROUP_REGISTERS
             {
+                let group = neighbours(place, &rows[at..rows.len().min(at + GROUP)]);
                 self.sum_group(reduction, destination, place, group)?;
-                at += GROUP;
+                at += group.len();
                 continue;
             }
             self.reduce_one(reduction, destination, accumulate, &rows[at])?;
@@ -294,7 +292,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Four sums over lanes into four neighbouring elements: two levels of horizontal additions.
+    /// At most four sums over lanes into neighbouring elements: two levels of horizontal additions.
     fn sum_group(
         &mut self,
         reduction: &Reduction<'_>,
@@ -303,26 +301,28 @@ impl Emitter<'_> {
         group: &[Point],
     ) -> Result<(), CompileError> {
         let add = Code::VEX_Vhaddps_ymm_ymm_ymmm256;
-        let mut halves = [0; 2];
-        for (half, rows) in halves.iter_mut().zip(group.chunks(2)) {
+        let mut pairs = Vec::with_capacity(2);
+        for rows in group.chunks(2) {
             let first = self.lane_sums(reduction, destination, &rows[0])?;
-            let second = self.lane_sums(reduction, destination, &rows[1])?;
-            *half = if first.owned { first.register } else { self.pool.take()? };
-            let operands = [ymm(*half), ymm(first.register), ymm(second.register)].map(Operand::from);
-            self.emit(add, &operands);
-            if second.owned {
+            let second = rows.get(1).map(|row| self.lane_sums(reduction, destination, row)).transpose()?;
+            let pair = if first.owned { first.register } else { self.pool.take()? };
+            let other = second.as_ref().map_or(first.register, |second| second.register);
+            self.emit(add, &[ymm(pair), ymm(first.register), ymm(other)].map(Operand::from));
+            if let Some(second) = second.filter(|second| second.owned) {
                 self.pool.give(second.register);
             }
+            pairs.push(pair);
         }
-        let [low, high] = halves.map(|half| Operand::from(ymm(half)));
-        self.emit(add, &[low, low, high]);
-        let upper = Operand::from(xmm(halves[1]));
+        let low = Operand::from(ymm(pairs[0]));
+        let high = if pairs.len() > 1 { pairs[1] } else { self.pool.take()? };
+        self.emit(add, &[low, low, pairs.get(1).map_or(low, |&pair| ymm(pair).into())]);
+        let upper = Operand::from(xmm(high));
         self.emit(Code::VEX_Vextractf128_xmmm128_ymm_imm8, &[upper, low, Operand::Immediate(1)]);
-        let sums = Operand::from(xmm(halves[0]));
+        let sums = Operand::from(xmm(pairs[0]));
         self.emit(Code::VEX_Vaddps_xmm_xmm_xmmm128, &[sums, sums, upper]);
         let memory = self.memory(place.address, place.offset(&group[0]))?;
-        self.emit(Code::VEX_Vmovups_xmmm128_xmm, &[memory.into(), sums]);
-        self.pool.give_all(&halves);
+        self.store_lanes(memory, pairs[0], &Lanes { vector: 0, count: group.len(), limit: None })?;
+        self.pool.give_all(&[pairs[0], high]);
         Ok(())
     }
 
@@ -334,25 +334,37 @@ impl Emitter<'_> {
         row: &Point,
     ) -> Result<LaneSums, CompileError> {
         let vectors = self.vectors(reduction.operation);
-        let whole = vectors.len() == 1 && vectors[0].count == self.set.lanes() && self.set.bytes == 32;
+        let whole = vectors.len() == 1 && vectors[0].count == self.set.lanes();
         if let (true, ExpressionNode::Load(Place::Register(place))) = (whole, reduction.expression)
             && reduction.operation.axes.iter().zip(0..).all(|(axis, at)| {
                 axis.extent == 1 || Some(at) == reduction.operation.vector || destination.depends_on(at)
             })
         {
-            return Ok(LaneSums { register: self.vector_register(place, row)?, owned: false });
+            let register = self.vector_register(place, row)?;
+            if self.set.bytes < 64 {
+                return Ok(LaneSums { register, owned: false });
+            }
+            let sum = self.pool.take()?;
+            self.join_halves(sum, register)?;
+            return Ok(LaneSums { register: sum, owned: true });
         }
         let sum = self.pool.take()?;
         self.all_lanes(reduction, destination, sum, row)?;
         if self.set.bytes == 64 {
-            let upper = self.pool.take()?;
-            let operands = [ymm(upper).into(), self.set.register(sum).into(), Operand::Immediate(1)];
-            self.emit(Code::EVEX_Vextractf32x8_ymmm256_k1z_zmm_imm8, &operands);
-            let operands = [ymm(sum), ymm(sum), ymm(upper)].map(Operand::from);
-            self.emit(Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, &operands);
-            self.pool.give(upper);
+            self.join_halves(sum, sum)?;
         }
         Ok(LaneSums { register: sum, owned: true })
+    }
+
+    /// The lower half of a zmm register plus its upper half, in a ymm register.
+    fn join_halves(&mut self, into: u8, register: u8) -> Result<(), CompileError> {
+        let upper = self.pool.take()?;
+        let operands = [ymm(upper).into(), self.set.register(register).into(), Operand::Immediate(1)];
+        self.emit(Code::EVEX_Vextractf32x8_ymmm256_k1z_zmm_imm8, &operands);
+        let operands = [ymm(into), ymm(register), ymm(upper)].map(Operand::from);
+        self.emit(Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, &operands);
+        self.pool.give(upper);
+        Ok(())
     }
 }
 
@@ -363,10 +375,12 @@ struct LaneSums {
     owned: bool,
 }
 
-/// Whether points lie one after another in memory.
-fn neighbours(place: &MemoryPlace, points: &[Point]) -> bool {
+/// The first of the points, and those that lie right behind it in memory.
+fn neighbours<'a>(place: &MemoryPlace, points: &'a [Point]) -> &'a [Point] {
     let first = place.offset(&points[0]);
-    points.iter().zip(0..).all(|(point, at)| place.offset(point) == first + at * ELEMENT_BYTES)
+    let apart =
+        points.iter().zip(0..).position(|(point, at)| place.offset(point) != first + at * ELEMENT_BYTES);
+    &points[..apart.unwrap_or(points.len())]
 }
 
 /// The combination of nothing.

@@ -2,7 +2,7 @@
 //! program another schedule gives already.
 
 use super::UNROLLS;
-use super::facts::{Facts, INNERS, K, M, MASK, N, ORDERS, PACKS, PAD, PEEL, Pack, THREADS, Threads};
+use super::facts::{Facts, INNERS, K, M, MASK, N, ORDERS, PACKS, PAD, PEEL, Pack, THREADS, TURN, Threads};
 use super::position::{
     DEAL, INNER, ORDER, PACK, PREFETCH, PREFETCH_OUTPUT, PREFETCH_PACK, REGISTER_K, REGISTER_M, REGISTER_N,
     REST, SPLIT_K, THREADS as SHARED, TILE, UNROLL,
@@ -58,6 +58,11 @@ impl ContractionRules {
                     "lanes of the reduction are padded only where both operands are packed",
                 )
             }
+            gene if gene == REST + N && index == TURN => agree(
+                facts.turns,
+                "rest.n, vector, threads, register",
+                "no few columns behind full register tiles, or not only rows are shared out",
+            ),
             gene if (REST..REST + K).contains(&gene) => agree(
                 index != PAD || facts.packs[gene - REST] != Pack::None,
                 "rest, pack",
@@ -162,6 +167,18 @@ impl ContractionRules {
         let loads = if facts.lanes_along_k { rows.min(columns) } else { columns.div_ceil(self.lanes) };
         let (needed, available) = ((sums + loads + 1) as u32, self.registers);
         if needed > available { Err(Refusal::Registers { needed, available }) } else { Ok(()) }
+    }
+
+    /// See [`Facts::turns`].
+    pub(super) fn turns(&self, facts: &Facts) -> bool {
+        let columns = self.extents[N] % facts.register[N];
+        let along_reduction = Facts { lanes_along_k: true, ..*facts };
+        !facts.lanes_along_k
+            && columns > 0
+            && self.extents[N] > facts.register[N]
+            && self.contiguous_along_k[M]
+            && matches!(facts.threads, Threads::None | Threads::Outer(M) | Threads::Inner(M))
+            && self.check_registers(facts.register[M], columns, self.lanes, &along_reduction).is_ok()
     }
 
     /// Vectors of sums, which are also the multiplications of one reduction step.

@@ -38,14 +38,16 @@ pub(crate) enum Pack {
 pub(super) const PACKS: [(&str, Pack); 4] =
     [("none", Pack::None), ("panel", Pack::Panel), ("tile", Pack::Tile), ("whole", Pack::Whole)];
 
-/// The choices of the genes `rest.m`, `rest.n` and `rest.k`.
-pub(super) const RESTS: [&str; 3] = ["peel", "mask", "pad"];
+/// The choices of the gene `rest.n`; those of `rest.m` and `rest.k` are the first three.
+pub(super) const RESTS: [&str; 4] = ["peel", "mask", "pad", "turn"];
 /// Index of `peel` in [`RESTS`].
 pub(super) const PEEL: u16 = 0;
 /// Index of `mask` in [`RESTS`].
 pub(super) const MASK: u16 = 1;
 /// Index of `pad` in [`RESTS`].
 pub(super) const PAD: u16 = 2;
+/// Index of `turn` in [`RESTS`].
+pub(super) const TURN: u16 = 3;
 
 /// The choices of the gene `order`, and the axes they name.
 pub(super) const ORDERS: [(&str, [usize; 3]); 6] = [
@@ -92,6 +94,8 @@ pub(crate) struct Facts {
     /// The outer one of the register-tile loops, where their order matters.
     pub(super) outer: Option<usize>,
     pub(super) packs: [Pack; 2],
+    /// Columns behind the last full register tile can be computed with lanes along the reduction.
+    pub(super) turns: bool,
     /// A register tile has more than one row.
     pub(super) rows_to_cut: bool,
     /// Elements of the left factor are multiplied with more than one vector, and may come from memory.
@@ -118,6 +122,7 @@ impl Facts {
         room: 1,
         outer: None,
         packs: [Pack::None; 2],
+        turns: false,
         rows_to_cut: false,
         shares_elements: false,
     };

@@ -14,7 +14,7 @@
 //! | `order` | orders of the cache-tile loops that exist | at least two exist |
 //! | `inner` | nm, mn | both register-tile loops iterate |
 //! | `pack.a`, `pack.b` | where copying is possible | always |
-//! | `rest.m`, `.n`, `.k` | peel, mask, and pad where packed | some loop over the axis leaves a rest |
+//! | `rest.m`, `.n`, `.k` | peel, mask, and pad where packed; `.n`: turn to lanes along k | some loop over the axis leaves a rest |
 //! | `prefetch.pack` | at most what the packing loop iterates | an operand is packed |
 //! | `unroll`, `prefetch.a`, `.b` | at most what the reduction loop iterates | it iterates |
 //! | `prefetch.c` | 0, 1, and 2 where rows and the reduction can be cut into parts | always |
@@ -103,9 +103,9 @@ pub(crate) fn space(contraction: &Contraction, limits: &Limits) -> Result<Search
         Gene::categorical("pack.a", "pack", &packs),
         Gene::categorical("pack.b", "pack", &packs),
         Gene::ordered("prefetch.pack", "pack", PACK_DISTANCES.to_vec()),
-        Gene::categorical("rest.m", "rest", &RESTS),
+        Gene::categorical("rest.m", "rest", &RESTS[..3]),
         Gene::categorical("rest.n", "rest", &RESTS),
-        Gene::categorical("rest.k", "rest", &RESTS),
+        Gene::categorical("rest.k", "rest", &RESTS[..3]),
         Gene::ordered("unroll", "reduction", UNROLLS.to_vec()),
         Gene::ordered("prefetch.a", "reduction", DISTANCES.to_vec()),
         Gene::ordered("prefetch.b", "reduction", DISTANCES.to_vec()),

@@ -129,6 +129,7 @@ impl Rules for ContractionRules {
             REGISTER_M => {
                 facts.register[M] = self.number(gene, index);
                 facts.room = self.room(facts);
+                facts.turns = self.turns(facts);
                 facts.rows_to_cut = facts.register[M] > 1;
                 facts.shares_elements =
                     self.memory_broadcast && !facts.lanes_along_k && facts.register[N] > self.lanes;
@@ -149,6 +150,7 @@ impl Rules for ContractionRules {
                     facts.several = [false; 2];
                 }
             }
+            gene if gene == REST + N => facts.turns = false,
             // Only the reduction loop is left.
             gene if gene == REST + K => {
                 *facts = Facts {

@@ -199,6 +199,35 @@ fn register_tiles_are_refused_where_lowering_refuses_them() {
 }
 
 #[test]
+fn rests_are_turned_where_lowering_turns_them() {
+    let (mut allowed, mut refused) = (0, 0);
+    for shape in [2, 4, 7, 8, 9] {
+        let (workload, limits) = (workload(SHAPES[shape]), avx2(2));
+        let space = SearchSpace::of(&workload, &limits).unwrap();
+        for vector in ["n", "k"] {
+            for threads in ["none", "m.outer", "m.inner", "n.outer", "n.inner", "k"] {
+                for (rows, columns) in [(1, 8), (6, 8), (8, 8), (13, 8), (4, 16), (1, 24), (2, 48)] {
+                    let schedule = Schedule::default()
+                        .with_name("vector", vector)
+                        .with_name("threads", threads)
+                        .with_number("register.m", rows)
+                        .with_number("register.n", columns);
+                    // What is refused without it is refused for another reason.
+                    if lower(&workload, &schedule, &limits).is_err() || space.encode(&schedule).is_none() {
+                        continue;
+                    }
+                    let schedule = schedule.with_name("rest.n", "turn");
+                    let lowers = lower(&workload, &schedule, &limits).is_ok();
+                    assert_eq!(space.encode(&schedule).is_some(), lowers, "{workload}: {schedule}");
+                    if lowers { allowed += 1 } else { refused += 1 }
+                }
+            }
+        }
+    }
+    assert!(allowed > 15 && refused > 15, "{allowed} allowed, {refused} refused");
+}
+
+#[test]
 fn the_default_genome_is_the_default_schedule_or_near_to_it() {
     let mut same = 0;
     let mut spaces = 0;

@@ -12,6 +12,7 @@ mod plan;
 mod split;
 mod starts;
 mod tile;
+mod turn;
 
 use crate::builder::ProgramBuilder;
 use crate::computation::Contraction;
@@ -30,6 +31,7 @@ pub(super) fn lower(
     limits: &Limits,
 ) -> Result<Program, Illegal> {
     let plan = plan::Plan::read(contraction, schedule, limits)?;
+    let halves = turn::Halves::of(&plan, contraction, limits)?;
     let mut builder = ProgramBuilder::new(name);
     let tensors = contraction
         .operands
@@ -47,5 +49,5 @@ pub(super) fn lower(
     if plan.workers > 1 {
         builder.resource(nest::THREAD, Count::Fixed(u64::from(plan.workers)));
     }
-    Ok(nest::build(contraction, &plan, builder, tensors))
+    Ok(nest::build(contraction, (&plan, halves.as_ref()), builder, tensors))
 }

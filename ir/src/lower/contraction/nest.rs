@@ -2,7 +2,8 @@
 
 use super::pack::Packed;
 use super::plan::{AXIS_NAMES, K, M, N, Pack, Plan, Threads};
-use super::{pack, split, tile};
+use super::turn::Halves;
+use super::{pack, split, tile, turn};
 use crate::affine::{Affine, Index, Variable};
 use crate::builder::ProgramBuilder;
 use crate::computation::Contraction;
@@ -41,7 +42,7 @@ pub(super) struct Nest<'a> {
 /// Builds the whole program.
 pub(super) fn build(
     contraction: &Contraction,
-    plan: &Plan,
+    (plan, halves): (&Plan, Option<&Halves>),
     builder: ProgramBuilder,
     tensors: Vec<TensorId>,
 ) -> Program {
@@ -70,6 +71,8 @@ pub(super) fn build(
         let partial = split::partial_sums(&mut nest);
         phases.push(split::slices(&mut nest, partial));
         phases.push(split::sum(&mut nest, partial));
+    } else if let Some(halves) = halves {
+        phases.push(turn::loops(&mut nest, halves));
     } else {
         phases.push(cache_loops(&mut nest, 0, [false; 3]));
     }

@@ -148,10 +148,10 @@ fn packed(nest: &mut Nest<'_>, side: usize, buffer: Buffer) -> Packed {
 }
 
 /// Packs the current cache tile, then does `then` with it.
-pub(super) fn tile(
-    nest: &mut Nest<'_>,
+pub(super) fn tile<'a>(
+    nest: &mut Nest<'a>,
     side: usize,
-    then: impl FnOnce(&mut Nest<'_>) -> Vec<Statement>,
+    then: impl FnOnce(&mut Nest<'a>) -> Vec<Statement>,
 ) -> Vec<Statement> {
     let level = if side == M { "L2" } else { "L3" };
     let buffer = buffer(nest, side, level, Lifetime::Scope);

@@ -80,6 +80,8 @@ pub(super) struct Plan {
     /// Of the left and the right factor.
     pub(super) pack: [Pack; 2],
     pub(super) rest: [Rest; 3],
+    /// Whether columns behind the last full register tile are computed with lanes along the reduction.
+    pub(super) turns_rest: bool,
     pub(super) unroll: u32,
     /// Of the left and the right factor; 0: none.
     pub(super) prefetch: [u32; 2],
@@ -190,6 +192,7 @@ impl Plan {
             ("knm", [K, N, M]),
         ];
         let rests = [("peel", Rest::Peel), ("mask", Rest::Mask), ("pad", Rest::Pad)];
+        let rests_of_columns = [rests[0], rests[1], rests[2], ("turn", Rest::Peel)];
         let packs =
             [("none", Pack::None), ("panel", Pack::Panel), ("tile", Pack::Tile), ("whole", Pack::Whole)];
         let threads = reader.choice(
@@ -225,9 +228,10 @@ impl Plan {
             pack: [reader.choice("pack.a", &packs)?, reader.choice("pack.b", &packs)?],
             rest: [
                 reader.choice("rest.m", &rests)?,
-                reader.choice("rest.n", &rests)?,
+                reader.choice("rest.n", &rests_of_columns)?,
                 reader.choice("rest.k", &rests)?,
             ],
+            turns_rest: schedule.name("rest.n") == Some("turn"),
             unroll: reader.number("unroll", 1)?.min(64) as u32,
             prefetch: [
                 reader.number("prefetch.a", 0)?.min(4096) as u32,
@@ -254,7 +258,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn check_sizes(&self, limits: &Limits) -> Result<(), Illegal> {
+    pub(super) fn check_sizes(&self, limits: &Limits) -> Result<(), Illegal> {
         for axis in [M, N, K] {
             let (name, tile, register) = (AXIS_NAMES[axis], self.tile[axis], self.register[axis]);
             let extent = self.extents[axis];
@@ -286,7 +290,7 @@ impl Plan {
         Ok(())
     }
 
-    fn check_layouts(&self, contraction: &Contraction) -> Result<(), Illegal> {
+    pub(super) fn check_layouts(&self, contraction: &Contraction) -> Result<(), Illegal> {
         let operands = [&contraction.operands[contraction.left], &contraction.operands[contraction.right]];
         for (side, operand) in operands.iter().enumerate() {
             let name = ["pack.a", "pack.b"][side];

@@ -51,6 +51,10 @@ pub(crate) fn starting_schedules(contraction: &Contraction, limits: &Limits) -> 
         };
         schedules.extend([stays(1024), stays(512).with_number("prefetch.c", 2)]);
         schedules.push(stays(512).with_name("pack.a", "panel"));
+        // Few columns behind full register tiles would each cost as much as a vector of them.
+        if n > columns && (1..=lanes / 4).contains(&(n % columns)) {
+            schedules.push(start().with_name("rest.n", "turn"));
+        }
         if width != 2 && n > 2 * lanes {
             continue;
         }
