@@ -10,11 +10,16 @@ use tilewright_ir::{
 };
 
 fn limits(workers: u32) -> Limits {
+    limits_of((32, 16), workers)
+}
+
+/// Of a target with so many vector registers of so many bytes.
+fn limits_of((vector_bytes, vector_registers): (u64, u32), workers: u32) -> Limits {
     let level = |name: &str, bytes| MemoryLevel { name: name.to_owned(), bytes, owner: None, strict: false };
     Limits {
         target: "avx2".to_owned(),
-        vector_bytes: 32,
-        vector_registers: 16,
+        vector_bytes,
+        vector_registers,
         workers,
         levels: vec![level("L1", 32 << 10), level("L2", 512 << 10), level("L3", 32 << 20)],
         workspace_bytes: 1 << 30,
@@ -64,6 +69,23 @@ fn a_last_column_takes_lanes_along_the_reduction() {
         .with_number("register.n", 16)
         .with_name("rest.n", "turn");
     insta::assert_snapshot!("turned", lower(&workload, &schedule, &limits(1)).unwrap().to_string());
+}
+
+#[test]
+fn default_schedules_are_legal() {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    for _ in 0..3000 {
+        let most = [20, 600, 5000][rng.random_range(0..3)];
+        let [m, n, k] = std::array::from_fn(|_| rng.random_range(1..=most));
+        let layout = ["nn", "nt", "tn", "tt"][rng.random_range(0..4)];
+        let workload: Workload =
+            format!("matmul:m={m},n={n},k={k},dtype=f32,layout={layout}").parse().unwrap();
+        let registers = [(32, 16), (64, 32), (16, 32)][rng.random_range(0..3)];
+        let limits = limits_of(registers, rng.random_range(1..6));
+        let schedule = default_schedule(&workload, &limits);
+        let legal = lower(&workload, &schedule, &limits).and_then(|program| legalise(&program, &limits));
+        assert!(legal.is_ok(), "{workload} {schedule} with {} workers: {legal:?}", limits.workers);
+    }
 }
 
 fn random_workload(rng: &mut impl Rng) -> Workload {

@@ -119,17 +119,18 @@ fn with_threads(
         && (column_tiles.is_multiple_of(workers) || column_tiles >= 4 * workers);
     let in_place = schedule.name("pack.b").is_none() && n > m && column_tiles >= 2 * workers;
     let wide = own_tiles || in_place;
-    if row_tiles >= 2 * workers && !wide {
-        let share = row_tiles.div_ceil(workers) * rows;
-        if schedule.number("tile.m").is_some_and(|tile| tile >= share) {
-            schedule.parameters.remove("tile.m");
-        }
-        schedule.with_name("threads", "m.outer")
+    let (threads, tile, share) = if row_tiles >= 2 * workers && !wide {
+        ("m.outer", "tile.m", row_tiles.div_ceil(workers) * rows)
     } else if column_tiles >= 2 {
-        schedule.with_name("threads", "n.outer")
+        ("n.outer", "tile.n", column_tiles.div_ceil(workers) * columns)
     } else {
-        schedule
+        return schedule;
+    };
+    // A tile no smaller than a thread's share is that share.
+    if schedule.number(tile).is_some_and(|tile| tile >= share) {
+        schedule.parameters.remove(tile);
     }
+    schedule.with_name("threads", threads)
 }
 
 /// The register tile with the best estimated rate for these extents: multiply-add throughput, load
