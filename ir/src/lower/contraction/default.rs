@@ -15,6 +15,9 @@ pub(super) const L2_BYTES: u64 = 512 << 10;
 /// Reduction steps of the longest tile.
 const LONGEST_STEPS: u64 = 1024;
 
+/// Steps of a reduction in whose course the output's rows are asked for, rather than all of them before it.
+const STEPS_TO_CUT: u64 = 64;
+
 /// Vectors of the widest register tile.
 const WIDE_VECTORS: u64 = 4;
 
@@ -69,6 +72,9 @@ pub(crate) fn default_schedule(contraction: &Contraction, limits: &Limits) -> Sc
         if let Some(wide) = wide {
             [rows, columns] = wide;
             schedule = right_factor_stays(schedule, wide, l2 / 2 / (steps * bytes), n);
+            if steps >= STEPS_TO_CUT {
+                schedule = schedule.with_number("prefetch.c", 2);
+            }
         } else {
             let rows_kept = (l2 * 3 / 8 / (steps * bytes) / rows * rows).max(rows);
             if rows_kept < m {
