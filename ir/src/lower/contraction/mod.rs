@@ -49,5 +49,5 @@ pub(super) fn lower(
     if plan.workers > 1 {
         builder.resource(nest::THREAD, Count::Fixed(u64::from(plan.workers)));
     }
-    Ok(nest::build(contraction, (&plan, halves.as_ref()), builder, tensors))
+    Ok(nest::build(contraction, &plan, halves.as_ref(), builder, tensors))
 }

@@ -39,10 +39,11 @@ pub(super) struct Nest<'a> {
     pub(super) partial: Option<(BufferId, Variable)>,
 }
 
-/// Builds the whole program.
+/// Builds the whole program, in two parts where the columns behind full register tiles are turned.
 pub(super) fn build(
     contraction: &Contraction,
-    (plan, halves): (&Plan, Option<&Halves>),
+    plan: &Plan,
+    halves: Option<&Halves>,
     builder: ProgramBuilder,
     tensors: Vec<TensorId>,
 ) -> Program {
