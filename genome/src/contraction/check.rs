@@ -173,12 +173,17 @@ impl ContractionRules {
     pub(super) fn turns(&self, facts: &Facts) -> bool {
         let columns = self.extents[N] % facts.register[N];
         let along_reduction = Facts { lanes_along_k: true, ..*facts };
+        let registers_suffice = if self.contiguous_along_k[M] {
+            self.check_registers(facts.register[M], columns, self.lanes, &along_reduction).is_ok()
+        } else {
+            columns + 2 <= u64::from(self.registers)
+        };
         !facts.lanes_along_k
             && columns > 0
             && self.extents[N] > facts.register[N]
-            && self.contiguous_along_k[M]
+            && (self.contiguous_along_k[M] || self.contiguous_outwards[M])
             && matches!(facts.threads, Threads::None | Threads::Outer(M) | Threads::Inner(M))
-            && self.check_registers(facts.register[M], columns, self.lanes, &along_reduction).is_ok()
+            && registers_suffice
     }
 
     /// Vectors of sums, which are also the multiplications of one reduction step.
@@ -249,7 +254,7 @@ impl ContractionRules {
                 let contiguous = if facts.lanes_along_k {
                     self.contiguous_along_k[side]
                 } else {
-                    side == M || self.contiguous_along_n
+                    side == M || self.contiguous_outwards[N]
                 };
                 agree(contiguous, "pack, vector", "not contiguous along the lanes: it must be packed")
             }

@@ -94,7 +94,7 @@ pub(crate) struct Facts {
     /// The outer one of the register-tile loops, where their order matters.
     pub(super) outer: Option<usize>,
     pub(super) packs: [Pack; 2],
-    /// Columns behind the last full register tile can be computed with lanes along the reduction.
+    /// Columns behind the last full register tile can be computed with lanes along another axis.
     pub(super) turns: bool,
     /// A register tile has more than one row.
     pub(super) rows_to_cut: bool,

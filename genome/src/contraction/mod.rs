@@ -14,7 +14,7 @@
 //! | `order` | orders of the cache-tile loops that exist | at least two exist |
 //! | `inner` | nm, mn | both register-tile loops iterate |
 //! | `pack.a`, `pack.b` | where copying is possible | always |
-//! | `rest.m`, `.n`, `.k` | peel, mask, and pad where packed; `.n`: turn to lanes along k | some loop over the axis leaves a rest |
+//! | `rest.m`, `.n`, `.k` | peel, mask, and pad where packed; `.n`: turn to lanes along k or m | some loop over the axis leaves a rest |
 //! | `prefetch.pack` | at most what the packing loop iterates | an operand is packed |
 //! | `unroll`, `prefetch.a`, `.b` | at most what the reduction loop iterates | it iterates |
 //! | `prefetch.c` | 0, 1, and 2 where rows and the reduction can be cut into parts | always |

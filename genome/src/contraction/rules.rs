@@ -26,8 +26,8 @@ pub(crate) struct ContractionRules {
     pub(super) partial_bytes: u64,
     /// Whether the left, the right factor is contiguous along the reduction.
     pub(super) contiguous_along_k: [bool; 2],
-    /// Whether the right factor is contiguous along the columns.
-    pub(super) contiguous_along_n: bool,
+    /// Whether the left factor is contiguous along the rows, the right one along the columns.
+    pub(super) contiguous_outwards: [bool; 2],
     /// Values of the numeric genes, by position of the gene.
     pub(super) numbers: Vec<Vec<u64>>,
 }
@@ -48,7 +48,7 @@ impl ContractionRules {
             packed_bytes: [M, N].map(|side| factors[side].data_type.bytes(extents[side] * extents[K])),
             partial_bytes: accumulator.bytes(extents[M] * extents[N]),
             contiguous_along_k: factors.map(|factor| factor.stride_of(K) == 1),
-            contiguous_along_n: factors[1].stride_of(N) == 1,
+            contiguous_outwards: [M, N].map(|side| factors[side].stride_of(side) == 1),
             numbers: genes
                 .iter()
                 .map(|gene| match &gene.values {

@@ -45,7 +45,7 @@ fn rng() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(7)
 }
 
-const SHAPES: [&str; 14] = [
+const SHAPES: [&str; 15] = [
     "matmul:m=1,n=1,k=1,dtype=f32",
     "matmul:m=2,n=3,k=50000,dtype=f32",
     "matmul:m=13,n=17,k=19,dtype=f32",
@@ -60,6 +60,7 @@ const SHAPES: [&str; 14] = [
     "matmul:m=4096,n=64,k=64,dtype=f32",
     "matmul:m=1024,n=1024,k=1024,dtype=f32",
     "matmul:m=8,n=4096,k=1024,dtype=f32,layout=nt",
+    "matmul:m=64,n=65,k=66,dtype=f32,layout=tt",
 ];
 
 fn everywhere(mut check: impl FnMut(&Workload, &Limits, &SearchSpace)) {
@@ -201,7 +202,7 @@ fn register_tiles_are_refused_where_lowering_refuses_them() {
 #[test]
 fn rests_are_turned_where_lowering_turns_them() {
     let (mut allowed, mut refused) = (0, 0);
-    for shape in [2, 4, 7, 8, 9] {
+    for shape in [2, 4, 6, 7, 8, 9, 14] {
         let (workload, limits) = (workload(SHAPES[shape]), avx2(2));
         let space = SearchSpace::of(&workload, &limits).unwrap();
         for vector in ["n", "k"] {

@@ -39,10 +39,7 @@ fn pads(plan: &Plan, side: usize) -> bool {
 /// Reduction steps that one packing instruction copies.
 fn copy_steps(nest: &Nest<'_>) -> u64 {
     let plan = nest.plan;
-    match plan.vector {
-        Vector::Columns => plan.lanes.min(nest.ranges[K].full),
-        Vector::Reduction => plan.register[K],
-    }
+    if plan.vector == Vector::Reduction { plan.register[K] } else { plan.lanes.min(nest.ranges[K].full) }
 }
 
 /// Elements of the other axis that one packing instruction copies: a register tile's, but where the copy turns
@@ -63,9 +60,9 @@ fn buffer(nest: &Nest<'_>, side: usize, level: &str, lifetime: Lifetime) -> Buff
     let steps = if pads(plan, side) { copy_steps(nest) } else { plan.register[K] };
     let reductions = nest.ranges[K].full.next_multiple_of(steps);
     let layout = match plan.vector {
-        Vector::Columns => Layout::Panels { dimension: usize::from(side != M), width: plan.register[side] },
         // Lanes run along the reduction: rows of it stay contiguous.
         Vector::Reduction => Layout::RowMajor,
+        _ => Layout::Panels { dimension: usize::from(side != M), width: plan.register[side] },
     };
     let name = if side == M { "ap" } else { "bp" };
     let shape = in_storage_order(plan, side, [others, reductions]).map(|extent| extent as i64);

@@ -20,6 +20,19 @@ pub(super) enum Vector {
     Columns,
     /// The reduction: lanes hold partial sums.
     Reduction,
+    /// Rows of the output: only for columns behind full register tiles.
+    Rows,
+}
+
+impl Vector {
+    /// The axis, by number.
+    pub(super) fn axis(self) -> usize {
+        match self {
+            Self::Columns => N,
+            Self::Reduction => K,
+            Self::Rows => M,
+        }
+    }
 }
 
 /// Where an operand is packed.
@@ -80,7 +93,7 @@ pub(super) struct Plan {
     /// Of the left and the right factor.
     pub(super) pack: [Pack; 2],
     pub(super) rest: [Rest; 3],
-    /// Whether columns behind the last full register tile are computed with lanes along the reduction.
+    /// Whether columns behind the last full register tile are computed with lanes along another axis.
     pub(super) turns_rest: bool,
     pub(super) unroll: u32,
     /// Of the left and the right factor; 0: none.
@@ -271,15 +284,18 @@ impl Plan {
                 return Err(allowed(&format!("tile.{name}"), tile, wanted));
             }
         }
-        let lanes_along = if self.vector == Vector::Columns { N } else { K };
+        let lanes_along = self.vector.axis();
         if !self.register[lanes_along].is_multiple_of(self.lanes) {
             let name = format!("register.{}", AXIS_NAMES[lanes_along]);
             return Err(allowed(&name, self.register[lanes_along], format!("a multiple of {}", self.lanes)));
         }
-        if self.vector == Vector::Columns && self.register[K] != 1 {
+        if self.vector != Vector::Reduction && self.register[K] != 1 {
             return Err(conflict("vector, register.k", "register.k must be 1 where lanes run along n"));
         }
-        let [rows, columns, reduction] = self.register;
+        let [mut rows, mut columns, reduction] = self.register;
+        if self.vector == Vector::Rows {
+            (rows, columns) = (columns, rows);
+        }
         let needed = vector_registers_needed(rows, columns, reduction, self.lanes) as u32;
         if needed > limits.vector_registers {
             return Err(Illegal::Registers { needed, available: limits.vector_registers });
@@ -294,8 +310,8 @@ impl Plan {
         let operands = [&contraction.operands[contraction.left], &contraction.operands[contraction.right]];
         for (side, operand) in operands.iter().enumerate() {
             let name = ["pack.a", "pack.b"][side];
-            let lane_axis = if self.vector == Vector::Columns { N } else { K };
-            let must_be_contiguous = side == 1 || self.vector == Vector::Reduction;
+            let lane_axis = self.vector.axis();
+            let must_be_contiguous = side == lane_axis || lane_axis == K;
             if self.pack[side] == Pack::None && must_be_contiguous && operand.stride_of(lane_axis) != 1 {
                 return Err(conflict(
                     &format!("{name}, vector"),
@@ -319,7 +335,8 @@ impl Plan {
                 return Err(conflict(&format!("{name}, rest"), "only a packed operand can be padded"));
             }
         }
-        if self.rest[K] == Rest::Pad && (self.vector == Vector::Columns || self.pack.contains(&Pack::None)) {
+        if self.rest[K] == Rest::Pad && (self.vector != Vector::Reduction || self.pack.contains(&Pack::None))
+        {
             return Err(conflict(
                 "rest.k, pack",
                 "lanes of the reduction are padded only where both operands are packed",

@@ -17,6 +17,7 @@ pub(super) fn register_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     match nest.plan.vector {
         Vector::Columns => columns_tile(nest),
         Vector::Reduction => reduction_tile(nest),
+        Vector::Rows => rows_tile(nest),
     }
 }
 
@@ -245,6 +246,28 @@ fn reduction_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
     body
 }
 
+/// Lanes run along the rows: the sums go through memory, where the output's rows find them.
+fn rows_tile(nest: &mut Nest<'_>) -> Vec<Statement> {
+    let axes = TileAxes::new(nest);
+    let shape = [nest.ranges[N].full, nest.ranges[M].full];
+    let buffer = register_buffer(nest, "acc", &shape);
+    let buffer = nest.builder.buffer(buffer);
+    let mut sums = register_buffer(nest, "sum", &shape);
+    "L1".clone_into(&mut sums.level);
+    let sums = nest.builder.buffer(sums);
+    let turned = |[rows, columns]: [Axis; 2]| [columns, rows];
+    let [element, total] = [buffer, sums].map(|buffer| Access::new(buffer, [axes.column, axes.row]));
+    let clear = Instruction::fill(turned(axes.padded(nest)), element.clone(), 0.0).vector(axes.row);
+    let spill = Instruction::copy(turned(axes.clipped(nest)), total.clone(), element).vector(axes.row);
+    let mut body = vec![buffer.into(), sums.into()];
+    body.extend(hint_before(nest, &axes));
+    body.push(clear.into());
+    body.extend(reduction(nest, &axes, buffer));
+    body.push(spill.into());
+    body.extend(complete(nest, &axes, &total));
+    body
+}
+
 /// The innermost loop: one step of the reduction for the whole register tile.
 fn reduction_loop(nest: &mut Nest<'_>, axes: &TileAxes, accumulator: BufferId) -> Statement {
     let plan = nest.plan;
@@ -272,13 +295,17 @@ fn reduction_loop(nest: &mut Nest<'_>, axes: &TileAxes, accumulator: BufferId) -
         .filter(|&(_, distance)| distance > 0)
         .map(|(access, distance)| Prefetch { target: access.target, distance })
         .collect();
-    let operation = Operation::Contract {
-        accumulator: Access::new(accumulator, indices),
-        a,
-        b,
-        broadcast: plan.broadcast,
-    };
-    let contract = Instruction::new(contract_axes, operation).vector(lane.unwrap_or(axes.column));
+    let (mut factors, mut vector) = ([a, b], lane.unwrap_or(axes.column));
+    if plan.vector == Vector::Rows {
+        contract_axes.reverse();
+        indices.reverse();
+        factors.reverse();
+        vector = axes.row;
+    }
+    let [a, b] = factors;
+    let accumulator = Access::new(accumulator, indices);
+    let operation = Operation::Contract { accumulator, a, b, broadcast: plan.broadcast };
+    let contract = Instruction::new(contract_axes, operation).vector(vector);
     nest.ranges[K] = outer;
     let mut repeated = Loop::new([dimension]).unrolled(plan.unroll).with_body([contract]);
     repeated.prefetch = prefetch;
