@@ -66,9 +66,14 @@ pub(crate) enum Command {
         /// For which shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, in roff
-    #[command(after_help = "Example:\n  tilewright manual | man -l -")]
-    Manual,
+    /// Print the manual page of all commands or of one, in roff
+    #[command(
+        after_help = "Examples:\n  tilewright manual | man -l -\n  tilewright manual tune | man -l -\n  tilewright manual campaign run > tilewright-campaign-run.1"
+    )]
+    Manual {
+        /// The command, e.g. `tune` or `campaign run`
+        command: Vec<String>,
+    },
 }
 
 const TUNE_EXAMPLES: &str = "Examples:
@@ -137,7 +142,7 @@ pub(crate) struct ProposerArguments {
     #[arg(long, value_name = "COMMAND")]
     pub(crate) proposer: Option<String>,
     /// How long it may take for one answer, e.g. 90s, 5m
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) proposer_timeout: f64,
 }
 
@@ -148,22 +153,22 @@ pub(crate) struct Tune {
     #[arg(value_parser = workload)]
     pub(crate) workload: Workload,
     /// Worker threads of the kernel
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) threads: u32,
     /// Whether operands are in cache before a launch
     #[arg(long, value_enum, default_value_t = Cache::Warm)]
     pub(crate) cache: Cache,
     /// Time to search, e.g. 90s, 5m (60s when neither this nor --trials is given)
-    #[arg(long, value_parser = seconds)]
+    #[arg(long, value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time: Option<f64>,
     /// Number of candidates to evaluate
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pub(crate) trials: Option<u64>,
     /// End once so many candidates in a row bring less than 1 %
-    #[arg(long, value_name = "TRIALS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "TRIALS", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pub(crate) plateau: Option<u64>,
     /// Seed of every random draw
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64), allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Search strategy; `external` is a program of your own, see --proposer
     #[arg(long, default_value = "auto")]
@@ -292,7 +297,7 @@ impl HeuristicsCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RegistryCommand {
-    /// Every record: workload, threads, speed, age
+    /// Every record: standing, speed, workload and threads
     List {
         #[command(flatten)]
         place: RegistryPlace,
@@ -309,6 +314,16 @@ pub(crate) enum RegistryCommand {
         /// Only hashes and the audit log
         #[arg(long)]
         hashes_only: bool,
+        #[command(flatten)]
+        place: RegistryPlace,
+    },
+    /// Use a record no more: the one before it for its workload is in force again
+    Retract {
+        /// Its identifier, or the beginning of it
+        id: String,
+        /// Why, for the audit log
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        reason: String,
         #[command(flatten)]
         place: RegistryPlace,
     },
@@ -334,6 +349,7 @@ impl RegistryCommand {
             Self::List { place }
             | Self::Show { place, .. }
             | Self::Verify { place, .. }
+            | Self::Retract { place, .. }
             | Self::Export { place, .. }
             | Self::Import { place, .. } => place,
         }
@@ -358,7 +374,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     /// Worker threads
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) threads: u32,
     /// The registry's folder
     #[arg(long, value_name = "DIR")]
@@ -383,7 +399,7 @@ pub(crate) struct Score {
     #[command(flatten)]
     pub(crate) proposer: ProposerArguments,
     /// Runs of each strategy on each space
-    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=100_000), allow_negative_numbers = true)]
     pub(crate) runs: u32,
     /// Seed of every random draw
     #[arg(long, default_value_t = 0)]

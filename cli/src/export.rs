@@ -1,6 +1,5 @@
 //! `tilewright export`: trials and recordings in the forms that other tools read.
 
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -10,10 +9,8 @@ use tilewright_recorded::{Content, RecordedSpace, kernel_tuner_cache, read, t4};
 use tilewright_results::{Campaign, Table, write_csv, write_optuna_journal, write_parquet};
 
 use crate::arguments::Export;
+use crate::output_file::{Out, write};
 use crate::{UsageError, output};
-
-/// Where an export is written to.
-type Out = BufWriter<std::fs::File>;
 
 /// A form, by what it is made from.
 enum Form {
@@ -89,12 +86,4 @@ fn configurations(source: &Path) -> Result<RecordedSpace> {
             Err(UsageError(text).into())
         }
     }
-}
-
-/// Writes a file as a whole.
-pub(crate) fn write(file: &Path, content: impl FnOnce(&mut Out) -> Result<()>) -> Result<()> {
-    let made = std::fs::File::create(file).with_context(|| format!("cannot make {}", file.display()))?;
-    let mut out = BufWriter::new(made);
-    let written = content(&mut out).and_then(|()| Ok(out.flush()?));
-    written.with_context(|| format!("cannot write {}", file.display()))
 }

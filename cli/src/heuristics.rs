@@ -1,8 +1,10 @@
 //! `tilewright heuristics`: what campaigns and recordings have taught.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tilewright_journal::{JOURNAL_FILE, Trial};
 use tilewright_registry::{Digest, KeptHeuristic, Registry};
@@ -13,10 +15,17 @@ use tilewright_stats::Judged;
 
 use crate::arguments::HeuristicsCommand;
 use crate::score::files;
-use crate::{UsageError, output, place};
+use crate::{UsageError, output, output_file, place, unusable};
 
 /// First line of an exported file.
-const HEADER: &str = r#"{"tilewright_heuristics":1}"#;
+const HEADER: &str = r#"{"tilewright_heuristics":2}"#;
+
+/// A heuristic in an exported file. It is text, not JSON in JSON, because its bytes are its name.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    id: String,
+    heuristic: String,
+}
 /// Points that `show` prints.
 const SHOWN: usize = 5;
 
@@ -172,14 +181,16 @@ fn export(registry: &Registry, file: &Path, json: bool) -> Result<()> {
     for kept in registry.heuristics()? {
         match open(registry, kept.id) {
             Ok(heuristic) => {
-                lines.push_str(&heuristic.to_json());
+                let text = heuristic.to_json();
+                let line = Line { id: Digest::of(text.as_bytes()).to_string(), heuristic: text };
+                lines.push_str(&serde_json::to_string(&line)?);
                 lines.push('\n');
                 written += 1;
             }
             Err(problem) => damaged.push(format!("{}: {problem:#}", kept.id)),
         }
     }
-    std::fs::write(file, lines).with_context(|| format!("cannot write {}", file.display()))?;
+    output_file::write(file, |out| Ok(out.write_all(lines.as_bytes())?))?;
     if json {
         return output::json(
             &json!({ "version": 1, "file": file, "heuristics": written, "damaged": damaged }),
@@ -193,15 +204,20 @@ fn export(registry: &Registry, file: &Path, json: bool) -> Result<()> {
 
 /// The heuristics of an exported file, all of them checked before any is kept.
 fn read(file: &Path) -> Result<Vec<Heuristic>> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()));
+    let text = text.map_err(unusable)?;
     let mut lines = text.lines().zip(1_u64..);
     if lines.next().is_none_or(|(header, _)| header != HEADER) {
         let problem = format!("{}: not a file that `tilewright heuristics export` wrote", file.display());
         return Err(UsageError(problem).into());
     }
     let heuristics = lines.map(|(line, number)| {
-        let wrong = |error| UsageError(format!("{}, line {number}: {error}", file.display()));
-        Ok(Heuristic::from_json(line.as_bytes()).map_err(wrong)?)
+        let wrong = |error: String| UsageError(format!("{}, line {number}: {error}", file.display()));
+        let line: Line = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+        if Digest::of(line.heuristic.as_bytes()).to_string() != line.id {
+            return Err(wrong("changed since it was written: get the file again".to_owned()).into());
+        }
+        Ok(Heuristic::from_json(line.heuristic.as_bytes()).map_err(|error| wrong(error.to_string()))?)
     });
     heuristics.collect()
 }

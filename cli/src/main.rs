@@ -10,6 +10,7 @@ mod facts;
 mod heuristics;
 mod npy;
 mod output;
+mod output_file;
 mod place;
 mod progress;
 mod proposer;
@@ -61,6 +62,11 @@ fn main() -> ExitCode {
 #[derive(Debug)]
 pub(crate) struct UsageError(pub(crate) String);
 
+/// The same error as one about input that cannot be used.
+pub(crate) fn unusable(error: impl Into<anyhow::Error>) -> anyhow::Error {
+    UsageError(format!("{:#}", error.into())).into()
+}
+
 impl std::fmt::Display for UsageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
@@ -68,6 +74,22 @@ impl std::fmt::Display for UsageError {
 }
 
 impl std::error::Error for UsageError {}
+
+/// The manual page of a command, by the names that lead to it.
+fn manual(names: &[String]) -> anyhow::Result<String> {
+    let mut command = Arguments::command();
+    command.build();
+    for name in names {
+        let Some(inner) = command.find_subcommand(name) else {
+            let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+            anyhow::bail!(UsageError(format!("no command `{name}`; there are: {}", known.join(", "))));
+        };
+        command = inner.clone();
+    }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
 
 fn dispatch(command: Command) -> anyhow::Result<Ending> {
     match command {
@@ -85,11 +107,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
             clap_complete::generate(shell, &mut Arguments::command(), "tilewright", &mut script);
             output::result(&String::from_utf8_lossy(&script))?;
         }
-        Command::Manual => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-            output::result(&String::from_utf8_lossy(&page))?;
-        }
+        Command::Manual { command } => output::result(&manual(&command)?)?,
     }
     Ok(Ending::Done)
 }

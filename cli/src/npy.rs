@@ -1,13 +1,15 @@
 //! NumPy arrays in and out of operands.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use npyz::{NpyFile, Order, WriterBuilder};
 use tilewright_ir::computation::Operand;
 use tilewright_ir::{DataType, read_element, write_element};
+
+use crate::output_file;
 
 /// Reads an operand: its bytes with the operand's strides, gaps zero.
 pub(crate) fn read(path: &Path, operand: &Operand) -> Result<Vec<u8>> {
@@ -19,14 +21,16 @@ pub(crate) fn read(path: &Path, operand: &Operand) -> Result<Vec<u8>> {
     let (found_type, wanted_type) = (array.dtype().descr(), type_name(operand.data_type)?);
     if found_type.trim_matches('\'') != wanted_type {
         bail!(
-            "{shown}: operand `{}` wants elements of type {} ({wanted_type}), found {found_type}",
+            "{shown}: operand `{}` wants elements of type {} ({wanted_type}), found {found_type}: convert it, in \
+             NumPy with `.astype('{wanted_type}')`",
             operand.name,
             operand.data_type
         );
     }
     if array.shape() != operand.shape {
         bail!(
-            "{shown}: operand `{}` wants shape {:?}, found {:?}",
+            "{shown}: operand `{}` wants shape {:?}, found {:?} (a plain array without gaps between rows; for a \
+             transposed factor `layout`)",
             operand.name,
             operand.shape,
             array.shape()
@@ -53,33 +57,17 @@ pub(crate) fn read(path: &Path, operand: &Operand) -> Result<Vec<u8>> {
 
 /// Writes an operand, dense and row-major.
 pub(crate) fn write(path: &Path, operand: &Operand, bytes: &[u8]) -> Result<()> {
-    let shown = path.display();
     type_name(operand.data_type)?;
     let layout = operand.layout();
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().with_context(|| format!("{shown} names no file"))?;
-    let beside = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    let written = (|| -> Result<()> {
-        let file = File::create(&beside)?;
-        let mut writer = npyz::WriteOptions::<f32>::new()
-            .default_dtype()
-            .shape(&operand.shape)
-            .writer(BufWriter::new(file))
-            .begin_nd()?;
+    output_file::write(path, |out| {
+        let options = npyz::WriteOptions::<f32>::new().default_dtype().shape(&operand.shape);
+        let mut writer = options.writer(out).begin_nd()?;
         for flat in 0..layout.elements() {
             let at = layout.offset(&layout.unravel(flat));
             writer.push(&(read_element(operand.data_type, bytes, at) as f32))?;
         }
-        writer.finish()?;
-        File::open(&beside)?.sync_all()?;
-        std::fs::rename(&beside, path)?;
-        Ok(())
-    })();
-    if written.is_err() {
-        // The error that matters is the first one.
-        let _ = std::fs::remove_file(&beside);
-    }
-    written.with_context(|| format!("cannot write {shown}"))
+        Ok(writer.finish()?)
+    })
 }
 
 fn type_name(data_type: DataType) -> Result<&'static str> {

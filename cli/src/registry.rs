@@ -1,16 +1,18 @@
 //! `tilewright registry`: kept kernels.
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tilewright_ir::WorkloadKey;
 use tilewright_registry::{Kernel, Listed, Registry, Standing};
 use tilewright_runtime::HostFacts;
 
 use crate::arguments::RegistryCommand;
 use crate::remeasure::{Remeasured, remeasure};
-use crate::{output, place};
+use crate::{output, output_file, place, unusable};
 
 /// Runs the command.
 pub(crate) fn registry(command: &RegistryCommand) -> Result<()> {
@@ -21,6 +23,7 @@ pub(crate) fn registry(command: &RegistryCommand) -> Result<()> {
         RegistryCommand::List { .. } => list(&registry, place.json),
         RegistryCommand::Show { id, .. } => show(&registry, id, place.json),
         RegistryCommand::Verify { hashes_only, .. } => verify(&registry, *hashes_only, place.json),
+        RegistryCommand::Retract { id, reason, .. } => retract(&registry, id, reason, place.json),
         RegistryCommand::Export { file, .. } => export(&registry, file, place.json),
         RegistryCommand::Import { file, .. } => import(&registry, file, place.json),
     }
@@ -68,11 +71,12 @@ fn gflops(kernel: &Kernel) -> f64 {
 
 fn list(registry: &Registry, json: bool) -> Result<()> {
     let listed = registry.list()?;
+    warn_of_damage(registry, None)?;
     let rows: Vec<Row> = listed.iter().map(|listed| row(registry, listed)).collect();
     if json {
         return output::json(&json!({ "version": 1, "folder": registry.folder(), "records": rows }));
     }
-    if rows.is_empty() {
+    if rows.is_empty() && registry.passed_over(None)?.is_empty() {
         output::note(&format!(
             "no kernels in {}: tilewright tune puts them there",
             registry.folder().display()
@@ -88,7 +92,7 @@ fn list(registry: &Registry, json: bool) -> Result<()> {
 }
 
 fn show(registry: &Registry, id: &str, json: bool) -> Result<()> {
-    let record = registry.show(registry.resolve(id)?)?;
+    let record = registry.show(registry.resolve(id).map_err(unusable)?)?;
     let value = json!({
         "version": 1,
         "id": record.id.to_string(),
@@ -181,8 +185,33 @@ fn verify(registry: &Registry, hashes_only: bool, json: bool) -> Result<()> {
     }
 }
 
+fn retract(registry: &Registry, id: &str, reason: &str, json: bool) -> Result<()> {
+    let record = registry.resolve(id).map_err(unusable)?;
+    registry.retract(record, reason, &jiff::Timestamp::now().to_string())?;
+    if json {
+        return output::json(&json!({ "version": 1, "retracted": record.to_string() }));
+    }
+    output::result(&format!("record {record} is no longer used; its files stay\n"))
+}
+
+/// Says that there is damage which readers pass over, and what lists it.
+pub(crate) fn warn_of_damage(registry: &Registry, key: Option<&WorkloadKey>) -> Result<()> {
+    let damage = registry.passed_over(key)?;
+    if let Some(first) = damage.first() {
+        output::note(&format!(
+            "warning: {} problems in the registry, the first: {first}; `tilewright registry verify \
+             --hashes-only --registry {}` lists all",
+            damage.len(),
+            registry.folder().display()
+        ));
+    }
+    Ok(())
+}
+
 fn export(registry: &Registry, file: &Path, json: bool) -> Result<()> {
-    let exported = registry.export(file)?;
+    warn_of_damage(registry, None)?;
+    let exported = registry.export()?;
+    output_file::write(file, |out| Ok(out.write_all(&exported.archive)?))?;
     let damaged: Vec<Value> = exported
         .damaged
         .iter()
@@ -200,7 +229,8 @@ fn export(registry: &Registry, file: &Path, json: bool) -> Result<()> {
 }
 
 fn import(registry: &Registry, file: &Path, json: bool) -> Result<()> {
-    let imported = registry.import(file, &jiff::Zoned::now().timestamp().to_string())?;
+    let at = jiff::Timestamp::now().to_string();
+    let imported = registry.import(file, &at).map_err(unusable)?;
     let records: Vec<String> = imported.records.iter().map(ToString::to_string).collect();
     if json {
         return output::json(

@@ -7,14 +7,15 @@ use serde_json::json;
 use tilewright_journal::JOURNAL_FILE;
 
 use crate::arguments::Report;
-use crate::output;
+use crate::{UsageError, output};
 
 /// Runs the command.
 pub(crate) fn report(arguments: &Report) -> Result<()> {
     let folder = &arguments.campaign;
     let journal = folder.join(JOURNAL_FILE);
     if !journal.is_file() {
-        anyhow::bail!("{} is no campaign: it has no {JOURNAL_FILE}", folder.display());
+        let text = format!("{} is no campaign: it has no {JOURNAL_FILE}", folder.display());
+        return Err(UsageError(text).into());
     }
     let written = tilewright_results::report(folder)
         .with_context(|| format!("cannot make the report of {}", folder.display()))?;

@@ -16,7 +16,7 @@ use tilewright_runtime::{
 
 use crate::arguments::Run;
 use crate::target::Target;
-use crate::{npy, output, place};
+use crate::{npy, output, place, unusable};
 
 /// What is printed as JSON.
 #[derive(Serialize)]
@@ -43,11 +43,11 @@ struct Chosen {
 pub(crate) fn run(arguments: &Run) -> Result<()> {
     let computation = arguments.workload.operator().describe(arguments.workload.parameters())?;
     let operands = computation.operands();
-    let files = files(arguments, operands)?;
+    let files = files(arguments, operands).map_err(unusable)?;
     let mut contents = Vec::new();
     for operand in operands {
         contents.push(match files.get(operand.name.as_str()) {
-            Some(file) => npy::read(file, operand)?,
+            Some(file) => npy::read(file, operand).map_err(unusable)?,
             None => vec![0; operand.layout().bytes() as usize],
         });
     }
@@ -136,6 +136,8 @@ fn choose(arguments: &Run) -> Result<Chosen> {
         }
     }
     if !arguments.quiet {
+        let key = target.key(&arguments.workload, arguments.threads, CacheState::Warm);
+        crate::registry::warn_of_damage(&registry, Some(&key))?;
         output::note(&format!(
             "note: no kernel of {} with {} is registered for this machine in {}; using the default schedule \
              (tilewright tune finds a better one)",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use tilewright_evaluator::{DeviceRunner, Runner};
 use tilewright_ir::{WorkloadKey, legalise, lower};
@@ -23,7 +23,7 @@ use crate::proposer::Proposer;
 use crate::publish::{Measured, Publication, publish};
 use crate::remeasure::task;
 use crate::target::Target;
-use crate::{Ending, UsageError, advice, device, output, place};
+use crate::{Ending, UsageError, advice, device, output, place, unusable};
 
 /// Seconds of search when the user sets no limit.
 const DEFAULT_SECONDS: f64 = 60.0;
@@ -50,12 +50,15 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
     let quiet = arguments.quiet;
     let stop = stop_flag()?;
     let mut setup = setup(arguments, &stop)?;
+    let registry = Registry::open(&place::registry(arguments.registry.as_deref())?);
+    registry
+        .check_writable()
+        .context("what is found could not be kept; --registry DIR names another folder")?;
     let begun = setup.folder.join(JOURNAL_FILE).exists();
     // A campaign goes on with the advice it began with, whatever is asked now.
     let advice = if setup.proposer.is_some() || (arguments.no_heuristics && !begun) {
         Vec::new()
     } else {
-        let registry = Registry::open(&place::registry(arguments.registry.as_deref())?);
         advice::choose(&registry, &mut setup.request, &setup.key, begun)?
     };
     let request = setup.request.clone();
@@ -67,14 +70,15 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
     let result = conduct(plan, &mut runner, setup.quiet, &mut watch, &stop);
     progress.clear();
     let result = result?;
-    let record = match &result.confirmation {
-        Some(_) => publish_winner(&setup, arguments, &result, &mut runner)?,
-        None => None,
-    };
+    let published = publish_winner(&setup, &registry, &result, &mut runner);
+    let record = published.as_ref().ok().copied().flatten();
     let results = Results::read(&setup.folder)?;
     let summary = Summary::of(&results);
     let outcomes = advice::outcomes(&advice, &results);
     print(&setup, &summary, record, outcomes, arguments.json)?;
+    published.with_context(|| {
+        format!("the winner was not published; --resume --out {} tries again", setup.folder.display())
+    })?;
     if !quiet && !arguments.json {
         output::note(&format!("tilewright report {}   makes a page of it", setup.folder.display()));
     }
@@ -112,7 +116,14 @@ fn setup(arguments: &Tune, stop: &Arc<AtomicBool>) -> Result<Setup> {
         None => place::campaign(&workload.to_string(), arguments.threads),
     };
     let file = folder.join(CAMPAIGN_FILE);
-    let stored = if arguments.resume { Some(CampaignRequest::read(&file)?) } else { None };
+    let stored = match arguments.resume {
+        true if !file.exists() => bail!(UsageError(format!(
+            "{} holds no campaign to go on with: leave --resume out to begin one there",
+            folder.display()
+        ))),
+        true => Some(CampaignRequest::read(&file).map_err(unusable)?),
+        false => None,
+    };
     let report = device::report(false, arguments.quiet)?;
     let isa =
         arguments.isa.as_deref().or_else(|| stored.as_ref()?.settings.get(ISA_SETTING).map(String::as_str));
@@ -180,12 +191,11 @@ fn plateau(arguments: &Tune) -> Option<Plateau> {
 /// Publishes the winner where it is better than what is kept.
 fn publish_winner(
     setup: &Setup,
-    arguments: &Tune,
+    registry: &Registry,
     result: &CampaignResult,
     runner: &mut DeviceRunner,
 ) -> Result<Option<Digest>> {
     let Some(confirmation) = &result.confirmation else { return Ok(None) };
-    let registry = Registry::open(&place::registry(arguments.registry.as_deref())?);
     let limits = setup.host.target.limits(setup.request.threads);
     let workload = &setup.key.workload;
     let schedule = &confirmation.winner.schedule;
@@ -215,7 +225,7 @@ fn publish_winner(
             ceilings: confirmation.ceilings.clone(),
             evidence: confirmation.evidence.clone(),
         };
-        return publish(&registry, &publication, &measured);
+        return publish(registry, &publication, &measured);
     };
     let kept = current.kernel.subject();
     if kept.artifact.sha256 == Digest::of(&artifact.code) {
@@ -225,9 +235,13 @@ fn publish_winner(
     let subject = Arc::new(Subject::Workload(setup.key.clone()));
     let kept_target = Target::of_host(&setup.host.report.host, Some(&kept.artifact.isa))?;
     if kept_target.isa.id() != setup.host.target.isa.id() {
-        output::note(
-            "note: the kept kernel is of another instruction set and was not compared; see registry retract",
-        );
+        if !setup.quiet {
+            output::note(&format!(
+                "note: the kept kernel is of {} and was not compared; `tilewright registry retract {}` withdraws \
+                 it, --registry DIR names another registry",
+                kept.artifact.isa, current.id
+            ));
+        }
         return Ok(None);
     }
     let winner = task(&subject, workload, schedule.clone(), &limits, setup.request.seed)?;
@@ -235,7 +249,7 @@ fn publish_winner(
     publication.incumbent = Incumbent::Record(current.id);
     match runner.confirm(&winner, &record) {
         Ok(Some(report)) => {
-            let published = publish(&registry, &publication, &report.into())?;
+            let published = publish(registry, &publication, &report.into())?;
             if published.is_none() && !setup.quiet {
                 output::note("note: not judged faster than the kernel in the registry, which stays");
             }
@@ -292,7 +306,10 @@ fn print(
             if let Some(default) = default {
                 line("default", format!("{:.1} GFLOP/s", default.gflops));
             }
-            if let Some(speedup) = summary.speedup {
+            let default_kept = default.as_ref().is_some_and(|default| default.schedule == winner.schedule);
+            if default_kept {
+                line("speedup", "none: nothing was judged faster than the default schedule".to_owned());
+            } else if let Some(speedup) = summary.speedup {
                 line("speedup", format!("{speedup:.3}, confirmed in a fresh process on fresh data"));
             }
             line("schedule", winner.schedule.to_string());

@@ -220,7 +220,7 @@ fn what_cannot_be_used_is_said_with_its_place_and_its_remedy() {
     assert!(code == 2 && error.contains("did you mean `random`?"), "{error}");
     bench.write("missing.toml", &SMALL.replace("blur.json", "blue.json"));
     let (code, error) = bench.failure(&["run", "missing.toml", "--out", "m"]);
-    assert!(code == 1 && error.contains("blue"), "{error}");
+    assert!(code == 2 && error.contains("blue"), "{error}");
     assert!(!bench.path("m").exists(), "a folder was made for nothing");
     let (code, error) = bench.failure(&["resume", "m"]);
     assert!(code == 2 && error.contains("matrix.toml"), "{error}");

@@ -330,6 +330,12 @@ fn unusable_input_is_named() {
         &["tune", SMALL, "--strategy", "luck"],
         &["tune", SMALL, "--threads", "1000"],
         &["tune", SMALL, "--isa", "mmx"],
+        &["tune", SMALL, "--time", "-5s"],
+        &["tune", SMALL, "--trials", "-5"],
+        &["tune", SMALL, "--resume", "--out", "nowhere"],
+        &["registry", "show", "zzz"],
+        &["report", "nowhere"],
+        &["score", "nowhere.json"],
         &["tune"],
         &["frobnicate"],
     ] {
@@ -349,7 +355,7 @@ fn unusable_files_are_named() {
         ("missing.npy", "missing.npy"),
     ] {
         let (code, text) = bench.failure(&["run", SMALL, "--a", "a.npy", "--b", b, "--out", "c.npy"]);
-        assert_ne!(code, 0);
+        assert_eq!(code, 2);
         assert!(text.contains(says), "{text}");
     }
     let (_, text) = bench.failure(&["run", SMALL, "--a", "a.npy", "--out", "c.npy"]);
@@ -365,12 +371,99 @@ fn unusable_files_are_named() {
 }
 
 #[test]
+fn a_registry_that_cannot_be_written_is_named_before_the_search() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("file"), "").unwrap();
+    let (code, text) = bench.failure(&["tune", SMALL, "--trials", "2", "--registry", "file/r", "--out", "c"]);
+    assert!(code == 1 && text.contains("file/r") && text.contains("--registry DIR"), "{text}");
+    assert!(!bench.folder.path().join("c").exists());
+}
+
+#[test]
+fn where_the_default_wins_there_is_no_speedup_and_records_can_be_withdrawn() {
+    let bench = Bench::new();
+    let found = bench.json(&["tune", SMALL, "--trials", "1", "--out", "c", "--registry", "r", "--json"]);
+    assert_eq!(found["winner"]["schedule"], found["default"]["schedule"]);
+    assert_eq!(found["speedup"], 1.0);
+    let record = found["record"].as_str().unwrap();
+    let records = || bench.json(&["registry", "list", "--registry", "r", "--json"])["records"].clone();
+    bench.json(&["registry", "retract", &record[..8], "--reason", "a test", "--registry", "r", "--json"]);
+    assert_eq!(records()[0]["standing"], "retracted");
+
+    // What is damaged is told where it is passed over, not by `verify` alone.
+    let log = bench.path("r/audit.jsonl");
+    let text = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, text.replacen("sequence", "sequenze", 1)).unwrap();
+    let listed = bench.run(&["registry", "list", "--registry", "r"]);
+    let told = String::from_utf8(listed.stderr).unwrap();
+    assert!(told.contains("line 1") && told.contains("registry verify"), "{told}");
+}
+
+#[test]
+fn an_interrupted_search_says_so_and_keeps_the_best() {
+    let bench = Bench::new();
+    let arguments = ["tune", SMALL, "--time", "60s", "--out", "c", "--registry", "r"];
+    let mut command = bench.command(&arguments);
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn();
+    let child = child.unwrap();
+    let journal = bench.folder.path().join("c/journal.jsonl");
+    let begun =
+        || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches("trial_finished").count() > 3);
+    while !begun() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let process = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let (printed, told) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(told.contains("once more stops at once") && printed.contains("winner"), "{told}{printed}");
+}
+
+#[test]
+fn a_search_beyond_a_damaged_trial_says_what_can_be_done() {
+    let bench = Bench::new();
+    let tune = |more: &[&str]| {
+        let fixed = ["tune", SMALL, "--seed", "3", "--out", "c", "--registry", "r"];
+        bench.run(&[&fixed, more].concat())
+    };
+    assert!(tune(&["--trials", "12"]).status.success());
+    let journal = bench.path("c/journal.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let damaged: String = text
+        .split_inclusive('\n')
+        .enumerate()
+        .map(|(at, line)| match at {
+            4 => line.replacen("trial", "tribl", 1),
+            _ => line.to_owned(),
+        })
+        .collect();
+    std::fs::write(&journal, &damaged).unwrap();
+    let output = tune(&["--trials", "20", "--resume", "--quiet"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && told.contains("line 5") && told.contains("cut the file off"),
+        "{told}"
+    );
+    assert!(std::fs::read_to_string(&journal).unwrap().starts_with(&damaged));
+    let kept: String = text.split_inclusive('\n').take(4).collect();
+    std::fs::write(&journal, kept).unwrap();
+    assert!(tune(&["--trials", "20", "--resume"]).status.success());
+}
+
+#[test]
 fn completions_and_manual_are_printed() {
     let bench = Bench::new();
     for shell in ["bash", "zsh", "fish"] {
         assert!(String::from_utf8_lossy(&bench.run(&["completions", shell]).stdout).contains("tilewright"));
     }
     assert!(String::from_utf8_lossy(&bench.run(&["manual"]).stdout).contains(".TH"));
+    for command in [&["manual", "tune"][..], &["manual", "campaign", "run"]] {
+        let page = String::from_utf8(bench.run(command).stdout).unwrap();
+        assert!(page.contains(".TH") && page.contains("Examples:"), "{page}");
+    }
+    assert_eq!(bench.failure(&["manual", "frobnicate"]).0, 2);
     let help = String::from_utf8(bench.run(&["tune", "--help"]).stdout).unwrap();
     assert!(help.contains("Examples:") && help.contains("Exit codes"));
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Map, Value, json};
+use tilewright_registry::Digest;
 
 /// A cache of a valley over two parameters, with a failure.
 fn cache(device: &str) -> String {
@@ -162,15 +163,21 @@ fn wrong_input_is_told_and_changes_nothing() {
     std::fs::create_dir(at.join("empty")).unwrap();
     std::fs::write(at.join("one.json"), cache("one")).unwrap();
     std::fs::write(at.join("other.jsonl"), "{}\n").unwrap();
-    std::fs::write(at.join("cut.jsonl"), "{\"tilewright_heuristics\":1}\n{\"version\":1,\"subj").unwrap();
-    std::fs::write(at.join("newer.jsonl"), "{\"tilewright_heuristics\":1}\n{\"version\":7}\n").unwrap();
+    std::fs::write(at.join("cut.jsonl"), "{\"tilewright_heuristics\":2}\n{\"id\":\"12").unwrap();
+    let line = |id: Digest, text: &str| {
+        format!("{{\"tilewright_heuristics\":2}}\n{}\n", json!({ "id": id.to_string(), "heuristic": text }))
+    };
+    let newer = "{\"version\":7}";
+    std::fs::write(at.join("newer.jsonl"), line(Digest::of(newer.as_bytes()), newer)).unwrap();
+    std::fs::write(at.join("changed.jsonl"), line(Digest::NONE, newer)).unwrap();
     for (arguments, code, wanted) in [
         (&["train", "empty"][..], 2, "empty is no campaign"),
-        (&["train", "nowhere.json"], 1, "cannot read nowhere.json"),
+        (&["train", "nowhere.json"], 2, "cannot read nowhere.json"),
         (&["train", "one.json", "other.jsonl"], 2, "other.jsonl"),
-        (&["import", "nowhere.jsonl"], 1, "cannot read nowhere.jsonl"),
+        (&["import", "nowhere.jsonl"], 2, "cannot read nowhere.jsonl"),
         (&["import", "other.jsonl"], 2, "not a file that"),
         (&["import", "cut.jsonl"], 2, "cut.jsonl, line 2"),
+        (&["import", "changed.jsonl"], 2, "changed.jsonl, line 2: changed since"),
         (&["import", "newer.jsonl"], 2, "newer tilewright"),
         (&["show", "abc"], 2, "beginning of 0 heuristics"),
         (&["train"], 2, "SOURCES"),

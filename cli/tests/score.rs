@@ -150,14 +150,14 @@ fn wrong_input_is_told_with_its_remedy() {
     std::fs::create_dir(folder.0.path().join("copy")).unwrap();
     folder.write("copy/blur-one.json", &cache("one", 0));
     for (arguments, code, wanted) in [
-        (vec!["nowhere.json"], 1, "cannot read nowhere.json"),
+        (vec!["nowhere.json"], 2, "cannot read nowhere.json"),
         (vec!["broken.json"], 2, "broken.json, line 1, column"),
         (vec!["blur-one.json", "--strategy", "guess"], 2, "there are: all,"),
         (vec!["blur-one.json", "copy/blur-one.json"], 2, "rename one"),
         (vec!["other.t1.json"], 2, "no recording"),
         (vec!["blur-one.json", "other.t1.json"], 2, "has its parameters"),
         (vec!["blur-one.json", "--problem", "blur-two.json"], 2, "give it among the files"),
-        (vec!["blur-one.json", "--warm-from", "nowhere.json"], 1, "cannot read nowhere.json"),
+        (vec!["blur-one.json", "--warm-from", "nowhere.json"], 2, "cannot read nowhere.json"),
         (vec!["blur-one.json", "--runs", "0"], 2, "runs"),
         (vec![], 2, "FILES"),
     ] {

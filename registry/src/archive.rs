@@ -1,7 +1,7 @@
 //! Records on their way from one registry to another: one file, a header line and one line a record.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ struct Line {
 /// What was put into an archive.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Exported {
+    /// The archive's content.
+    pub archive: Vec<u8>,
     /// Records put in.
     pub records: u64,
     /// Records left out because they, or their code, are damaged: digest and reason.
@@ -46,13 +48,13 @@ pub struct Imported {
 }
 
 impl Registry {
-    /// Writes all records that are not retracted, with their code, into one file, replacing it.
+    /// All records that are not retracted, with their code, as an archive.
     ///
     /// # Errors
-    /// When the registry cannot be read or the file cannot be written.
-    pub fn export(&self, path: &Path) -> Result<Exported, RegistryError> {
-        let mut exported = Exported::default();
-        let mut lines = vec![to_line(&Header { tilewright_registry_archive: VERSION })];
+    /// When the registry cannot be read.
+    pub fn export(&self) -> Result<Exported, RegistryError> {
+        let archive = to_line(&Header { tilewright_registry_archive: VERSION });
+        let mut exported = Exported { archive, ..Exported::default() };
         let mut done = Vec::new();
         for listed in self.list()?.iter().filter(|listed| listed.standing != Standing::Retracted) {
             if done.contains(&listed.record) {
@@ -61,20 +63,12 @@ impl Registry {
             done.push(listed.record);
             match self.archived(listed.record) {
                 Ok(line) => {
-                    lines.push(to_line(&line));
+                    exported.archive.extend(to_line(&line));
                     exported.records += 1;
                 }
                 Err(error) => exported.damaged.push((listed.record, error.to_string())),
             }
         }
-        let beside = path.with_extension("new");
-        File::create(&beside)
-            .and_then(|mut file| {
-                lines.iter().try_for_each(|line| file.write_all(line))?;
-                file.sync_all()
-            })
-            .and_then(|()| fs::rename(&beside, path))
-            .map_err(RegistryError::io(path))?;
         Ok(exported)
     }
 
@@ -93,7 +87,7 @@ impl Registry {
         let arrivals = read(path)?;
         let from = path.display().to_string();
         self.locked(
-            |log| {
+            |log, fresh| {
                 let listed = standing::list(log);
                 let mut imported = Imported::default();
                 let mut actions = Vec::new();
@@ -108,8 +102,8 @@ impl Registry {
                         actions.push(Action::Imported { record: id, key, kind, from: from.clone() });
                     }
                     // A known one too: its files may be damaged here.
-                    self.artifacts.write(&code)?;
-                    self.records.write(text.as_bytes())?;
+                    self.artifacts.write(&code, fresh)?;
+                    self.records.write(text.as_bytes(), fresh)?;
                 }
                 Ok((imported, actions))
             },

@@ -119,6 +119,13 @@ impl Log {
         log
     }
 
+    /// Takes in a line that was just made.
+    pub(crate) fn push(&mut self, line: &[u8]) {
+        let number = self.lines.len() as u64 + 1;
+        self.lines.extend(Self::parse(line).lines.into_iter().map(|line| Line { number, ..line }));
+        self.whole_bytes += line.len() as u64;
+    }
+
     /// Entries that are intact by themselves, in order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &AuditEntry> {
         self.lines.iter().filter_map(|line| line.content.as_ref().ok()).map(|(entry, _)| entry)

@@ -22,8 +22,8 @@ impl Registry {
     /// When the folder cannot be written. Nothing has changed then.
     pub fn keep_heuristic(&self, subject: &str, bytes: &[u8], at: &str) -> Result<Digest, RegistryError> {
         self.locked(
-            |log| {
-                let id = self.heuristics.write(bytes)?;
+            |log, fresh| {
+                let id = self.heuristics.write(bytes, fresh)?;
                 let known = kept(log).iter().any(|kept| kept.id == id && kept.subject == subject);
                 let learned = Action::Learned { heuristic: id, subject: subject.to_owned() };
                 Ok((id, if known { Vec::new() } else { vec![learned] }))

@@ -59,7 +59,7 @@ impl Registry {
         let record = Record::encode(kernel)?;
         let (key, kind) = (subject.key.to_string(), kernel.kind());
         self.locked(
-            |log| {
+            |log, fresh| {
                 let id = Digest::of(&record);
                 let listed = standing::list(log);
                 let mut current = None;
@@ -73,8 +73,8 @@ impl Registry {
                     return Ok((id, Vec::new()));
                 }
                 admit(kernel, current)?;
-                self.artifacts.write(code)?;
-                self.records.write(&record)?;
+                self.artifacts.write(code, fresh)?;
+                self.records.write(&record, fresh)?;
                 Ok((id, vec![Action::Published { record: id, key: key.clone(), kind }]))
             },
             at,
@@ -87,7 +87,7 @@ impl Registry {
     /// When there is no such record, or the folder cannot be written.
     pub fn retract(&self, record: Digest, reason: &str, at: &str) -> Result<(), RegistryError> {
         self.locked(
-            |log| {
+            |log, _| {
                 let listed = standing::list(log);
                 if !listed
                     .iter()
@@ -186,10 +186,19 @@ impl Registry {
         }
     }
 
-    /// Runs `work` on the log while no other process writes, then appends the actions that it gives.
+    /// Whether records can be published: makes the folder and its log where there are none.
+    ///
+    /// # Errors
+    /// When the folder or its log cannot be written.
+    pub fn check_writable(&self) -> Result<(), RegistryError> {
+        self.locked(|_, _| Ok(((), Vec::new())), "")
+    }
+
+    /// Runs `work` on the log while no other process writes, then appends the actions that it gives. When
+    /// anything fails, the files that `work` says it has made are removed again: nothing leads to them.
     pub(crate) fn locked<T>(
         &self,
-        work: impl FnOnce(&Log) -> Result<(T, Vec<Action>), RegistryError>,
+        work: impl FnOnce(&Log, &mut Vec<PathBuf>) -> Result<(T, Vec<Action>), RegistryError>,
         at: &str,
     ) -> Result<T, RegistryError> {
         fs::create_dir_all(&self.folder).map_err(RegistryError::io(&self.folder))?;
@@ -204,28 +213,41 @@ impl Registry {
         // The lock ends with the process, so none is ever left behind.
         file.lock().map_err(RegistryError::io(&path))?;
         let mut log = self.log()?;
-        let (result, actions) = work(&log)?;
-        for action in actions {
-            append(&mut file, &mut log, at, action).map_err(RegistryError::io(&path))?;
+        let mut fresh = Vec::new();
+        let done = work(&log, &mut fresh).and_then(|(result, actions)| {
+            append(&mut file, &mut log, at, actions).map_err(RegistryError::io(&path))?;
+            Ok(result)
+        });
+        if done.is_err() {
+            for made in fresh {
+                // The error that matters is the first one.
+                fs::remove_file(made).ok();
+            }
         }
-        Ok(result)
+        done
     }
 }
 
-fn append(file: &mut File, log: &mut Log, at: &str, action: Action) -> io::Result<()> {
-    let line = log.next(at, action).encode();
+/// All lines or none.
+fn append(file: &mut File, log: &mut Log, at: &str, actions: Vec<Action>) -> io::Result<()> {
+    let end = log.whole_bytes;
+    let mut lines = Vec::new();
+    for action in actions {
+        let line = log.next(at, action).encode();
+        log.push(&line);
+        lines.extend(line);
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
     // What an interrupted writer left behind the last whole line never counted.
-    file.set_len(log.whole_bytes)?;
-    file.seek(SeekFrom::Start(log.whole_bytes))?;
-    if let Err(error) = file.write_all(&line).and_then(|()| file.sync_all()) {
+    file.set_len(end)?;
+    file.seek(SeekFrom::Start(end))?;
+    if let Err(error) = file.write_all(&lines).and_then(|()| file.sync_all()) {
         // The error to report is the first; readers pass over an unfinished line.
-        file.set_len(log.whole_bytes).ok();
+        file.set_len(end).ok();
         return Err(error);
     }
-    let number = log.lines.len() as u64 + 1;
-    let parsed = Log::parse(&line).lines.into_iter();
-    log.lines.extend(parsed.map(|line| crate::audit::Line { number, ..line }));
-    log.whole_bytes += line.len() as u64;
     Ok(())
 }
 

@@ -34,14 +34,19 @@ impl Store {
         }
     }
 
-    /// Puts bytes in, so that they are on disk, whole, when this returns. A damaged file is replaced.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<Digest, RegistryError> {
+    /// Puts bytes in, so that they are on disk, whole, when this returns. A damaged file is replaced; a file that
+    /// was not there before joins the `fresh` ones.
+    pub(crate) fn write(&self, bytes: &[u8], fresh: &mut Vec<PathBuf>) -> Result<Digest, RegistryError> {
         let digest = Digest::of(bytes);
         if self.read(digest).is_ok() {
             return Ok(digest);
         }
         let path = self.path(digest);
+        let known = path.exists();
         self.replace(&path, bytes).map_err(RegistryError::io(&path))?;
+        if !known {
+            fresh.push(path);
+        }
         Ok(digest)
     }
 

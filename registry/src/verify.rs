@@ -2,6 +2,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 
+use tilewright_ir::WorkloadKey;
+
+use crate::audit::Log;
 use crate::registry::check;
 use crate::standing;
 use crate::{Digest, Registry, RegistryError};
@@ -55,11 +58,7 @@ impl Registry {
     pub fn verify_chain(&self) -> Result<Report, RegistryError> {
         let log = self.log()?;
         let path = self.log_path();
-        let mut problems: Vec<Problem> = log
-            .problems()
-            .into_iter()
-            .map(|(line, problem)| Problem { path: path.clone(), line: Some(line), problem })
-            .collect();
+        let mut problems = self.problems_of(&log);
         if log.unfinished_bytes > 0 {
             let problem = format!("{} bytes of a line that was never finished", log.unfinished_bytes);
             problems.push(Problem { path, line: Some(log.lines.len() as u64 + 1), problem });
@@ -96,10 +95,35 @@ impl Registry {
             problems.push(Problem {
                 path,
                 line: None,
-                problem: "no line of the audit log leads here".to_owned(),
+                problem: "no line of the audit log leads here: a publication that was killed left it, and it can be deleted; or the line is damaged, and an archive with the record brings it back (`registry import`)".to_owned(),
             });
         }
         Ok(Report { lines: log.lines.len() as u64, records: named.len() as u64, head: log.head(), problems })
+    }
+
+    /// What readers pass over: damaged lines of the log, or a log that is gone while there are records, and for
+    /// a `key` records of it that cannot be read. Empty lists cost the reading of the log alone.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn passed_over(&self, key: Option<&WorkloadKey>) -> Result<Vec<Problem>, RegistryError> {
+        let log = self.log()?;
+        let mut problems = self.problems_of(&log);
+        if log.lines.is_empty() && !self.records.contents()?.0.is_empty() {
+            let problem = "gone or empty, while there are records".to_owned();
+            problems.push(Problem { path: self.log_path(), line: None, problem });
+        }
+        let key = key.map(ToString::to_string);
+        for listed in standing::list(&log).iter().filter(|listed| key.as_ref() == Some(&listed.key)) {
+            problems.extend(self.check_record(listed.record).err());
+        }
+        Ok(problems)
+    }
+
+    fn problems_of(&self, log: &Log) -> Vec<Problem> {
+        let path = self.log_path();
+        let problems = log.problems().into_iter();
+        problems.map(|(line, problem)| Problem { path: path.clone(), line: Some(line), problem }).collect()
     }
 
     /// The artifact of an intact record, and what else is wrong with it.

@@ -192,11 +192,28 @@ fn a_kernel_that_contradicts_itself_is_refused() {
 }
 
 #[test]
+fn a_publication_that_fails_half_way_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    // Code can be written, records cannot.
+    fs::write(folder.path().join("records"), "").unwrap();
+    let registry = Registry::open(folder.path());
+    registry.check_writable().unwrap();
+    let kernel = kernel(&key(64, "zen3"), b"code", Incumbent::Default, 0.5);
+    assert!(registry.publish(&kernel, b"code", AT).is_err());
+    fs::remove_file(folder.path().join("records")).unwrap();
+    assert!(registry.verify_chain().unwrap().is_sound());
+    registry.publish(&kernel, b"code", AT).unwrap();
+    assert!(registry.verify_chain().unwrap().is_sound());
+}
+
+#[test]
 fn an_archive_carries_records_with_their_fingerprint_and_restores_damaged_files() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (registry, records) = filled(here.path());
     let archive = here.path().join("kernels.archive");
-    assert_eq!(registry.export(&archive).unwrap().records, 3);
+    let exported = registry.export().unwrap();
+    assert_eq!(exported.records, 3);
+    fs::write(&archive, exported.archive).unwrap();
 
     let other = Registry::open(there.path());
     let code = b"mine".to_vec();
@@ -358,8 +375,7 @@ proptest! {
     fn a_damaged_archive_is_refused_whole(share in 0.0..1.0_f64, bit in 0..8_u32) {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let archive = here.path().join("archive");
-        filled(here.path()).0.export(&archive).unwrap();
-        let mut bytes = fs::read(&archive).unwrap();
+        let mut bytes = filled(here.path()).0.export().unwrap().archive;
         let at = (share * bytes.len() as f64) as usize;
         bytes[at] ^= 1_u8 << bit;
         fs::write(&archive, &bytes).unwrap();

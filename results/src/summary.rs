@@ -21,7 +21,8 @@ pub struct Summary {
     pub default: Option<KernelSummary>,
     /// Whether the winner was confirmed in a fresh process; else its numbers are those of the search.
     pub confirmed: bool,
-    /// Default time over winner time, median of the confirmation's pairs: above 1 the winner is faster.
+    /// Default time over winner time, median of the confirmation's pairs: above 1 the winner is faster. 1 where
+    /// nothing was judged faster, so that the winner is the default itself.
     pub speedup: Option<f64>,
     /// What the device can do.
     pub ceiling: CeilingSummary,
@@ -112,13 +113,15 @@ impl Summary {
             .map(|measurement| measurement.codegen_ns as f64 / 1e3)
             .collect();
         let evaluations = campaign.evaluations();
+        let default_kept =
+            campaign.confirmation.as_ref().is_some_and(|found| found.winner.trial == found.default.trial);
         let ratio = campaign.confirmation.as_ref().and_then(|found| found.judgement.verdict.ratio);
         Self {
             version: SUMMARY_VERSION,
             winner,
             default,
             confirmed: campaign.confirmation.is_some(),
-            speedup: ratio.map(f64::recip),
+            speedup: if default_kept { ratio.and(Some(1.0)) } else { ratio.map(f64::recip) },
             ceiling: CeilingSummary {
                 gflops: campaign.current_ceilings().gflops,
                 gbps: bound.level.map(|level| level.gbps),

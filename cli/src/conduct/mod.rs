@@ -7,9 +7,11 @@ mod simulated;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use tilewright_evaluator::Runner;
 use tilewright_genome::SearchSpace;
 use tilewright_ir::{Schedule, Workload};
@@ -18,8 +20,8 @@ use tilewright_journal::{
     JournalWriter, ProposerAnswered, Subject, Work,
 };
 use tilewright_search::{
-    Advised, Advisor, Budget, Campaign, CampaignParts, CampaignResult, CampaignSettings, Heuristic, Prepare,
-    Ranker, SinkError, Strategy, strategy,
+    Advised, Advisor, Budget, Campaign, CampaignError, CampaignParts, CampaignResult, CampaignSettings,
+    Heuristic, Prepare, Ranker, SinkError, Strategy, strategy,
 };
 
 use crate::proposer::Proposer;
@@ -38,12 +40,20 @@ fn now() -> String {
     jiff::Timestamp::now().to_string()
 }
 
-/// A flag that the first Ctrl-C sets; the second ends the process at once.
+/// A flag that the first Ctrl-C (or SIGTERM) sets; the second ends the process at once.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    let interrupt = signal_hook::consts::SIGINT;
-    signal_hook::flag::register_conditional_shutdown(interrupt, 130, Arc::clone(&stop))?;
-    signal_hook::flag::register(interrupt, Arc::clone(&stop))?;
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let flag = Arc::clone(&stop);
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for _ in signals.forever() {
+            if flag.swap(true, Ordering::Relaxed) {
+                output::note("stopped at once; what was recorded is kept, and --resume goes on");
+                std::process::exit(130);
+            }
+            output::note("\nstopping: what is under way is finished first; once more stops at once");
+        }
+    })?;
     Ok(stop)
 }
 
@@ -82,7 +92,7 @@ pub(crate) fn conduct(
     let settings =
         CampaignSettings { seed: request.seed, budget: budget(request), ..CampaignSettings::default() };
     write_request(request, &plan.folder)?;
-    let (mut writer, events) = open_journal(&plan.folder, &plan.started, quiet)?;
+    let (mut writer, events, damage) = open_journal(&plan.folder, &plan.started, quiet)?;
     let strategy: Box<dyn Strategy> = if let Some(proposer) = &plan.proposer {
         Box::new(proposer.start(answers(&events))?)
     } else {
@@ -116,9 +126,23 @@ pub(crate) fn conduct(
         watch(event);
         Ok(())
     };
-    let result = campaign.run(runner, &mut sink, stop)?;
+    let result =
+        campaign.run(runner, &mut sink, stop).map_err(|error| beyond_damage(error, damage.as_deref()))?;
     writer.sync()?;
     Ok(result)
+}
+
+/// Says what a campaign that left its recorded trials can do, where a damaged line is why.
+fn beyond_damage(error: CampaignError, damage: Option<&str>) -> anyhow::Error {
+    let found = anyhow::Error::from(error);
+    match (found.downcast_ref(), damage) {
+        (Some(CampaignError::Diverged { .. }), Some(damage)) => found.context(format!(
+            "{JOURNAL_FILE} is damaged ({damage}), and a search is gone through again trial by trial: `report` \
+             and `export` read the rest; to search on, cut the file off before the damage (`head`), or begin anew \
+             in another folder"
+        )),
+        _ => found,
+    }
 }
 
 fn budget(request: &CampaignRequest) -> Budget {
@@ -133,18 +157,18 @@ fn write_request(request: &CampaignRequest, folder: &Path) -> Result<()> {
     request.write(&file).with_context(|| format!("cannot write to {}", folder.display()))
 }
 
-/// Opens the journal for more events; what it holds already comes back.
+/// Opens the journal for more events; what it holds already comes back, and the first damage.
 fn open_journal(
     folder: &Path,
     started: &CampaignStarted,
     quiet: bool,
-) -> Result<(JournalWriter, Vec<Event>)> {
+) -> Result<(JournalWriter, Vec<Event>, Option<String>)> {
     let path = folder.join(JOURNAL_FILE);
     // A journal without its first line was begun and killed at once: it holds nothing yet.
     if !path.exists() {
         let mut writer = JournalWriter::create(&path)?;
         writer.append(&Event::CampaignStarted(Box::new(started.clone())))?;
-        return Ok((writer, Vec::new()));
+        return Ok((writer, Vec::new(), None));
     }
     let (mut writer, repair) = JournalWriter::resume(&path)?;
     let journal = Journal::read(&path)?;
@@ -156,10 +180,11 @@ fn open_journal(
             output::note(&format!("note: a line that was cut off was moved to {}", aside.display()));
         }
     }
+    let damage = journal.damage.first().map(ToString::to_string);
     let events: Vec<Event> = journal.entries.into_iter().map(|entry| entry.event).collect();
     if events.is_empty() {
         writer.append(&Event::CampaignStarted(Box::new(started.clone())))?;
-        return Ok((writer, events));
+        return Ok((writer, events, damage));
     }
     let begun = start_of(&events).map(|begun| &begun.subject);
     if let Some(begun) = begun.filter(|&begun| *begun != started.subject) {
@@ -171,7 +196,7 @@ fn open_journal(
     }
     let trials = events.iter().filter(|event| matches!(event, Event::TrialFinished(_))).count() as u64;
     writer.append(&Event::CampaignResumed(CampaignResumed { resumed: now(), tool: tool(), trials }))?;
-    Ok((writer, events))
+    Ok((writer, events, damage))
 }
 
 /// How the recorded campaign began.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tilewright_recorded::{Content, Problem, RecordedError, RecordedSpace, read};
 use tilewright_search::score::ScoredSpace;
 
@@ -69,7 +69,7 @@ fn scored(name: &str, mut space: RecordedSpace, problems: &[Problem]) -> Result<
 fn content(file: &Path) -> Result<Content> {
     match read(file) {
         Err(RecordedError::Io { error, .. }) => {
-            Err(error).with_context(|| format!("cannot read {}", file.display()))
+            Err(UsageError(format!("cannot read {}: {error}", file.display())).into())
         }
         other => other.map_err(|error| usage(&error)),
     }

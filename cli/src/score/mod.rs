@@ -21,7 +21,7 @@ use warm::Advice;
 
 use crate::arguments::Score;
 use crate::proposer::Proposer;
-use crate::{UsageError, export, output};
+use crate::{UsageError, output, output_file};
 
 pub(crate) use files::recorded_space;
 
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Score) -> Result<()> {
         None => Vec::new(),
     };
     if let Some(file) = &arguments.parquet {
-        export::write(file, |out| Ok(write_parquet(&table::of_runs(&report), out)?))?;
+        output_file::write(file, |out| Ok(write_parquet(&table::of_runs(&report), out)?))?;
     }
     if arguments.json {
         return output::json(&in_json(&report, &spaces, &advice, &charts));

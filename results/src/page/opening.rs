@@ -110,7 +110,10 @@ fn cards(source: &Source<'_>) -> String {
         let share = format!("{} of the ceiling", percent(default.ceiling_fraction));
         cards.push(card("default", &number(default.gflops), "GFLOP/s", "default schedule", &share));
     }
-    if let Some(speedup) = summary.speedup {
+    let default = summary.default.as_ref();
+    let default_kept =
+        default.zip(summary.winner.as_ref()).is_some_and(|(first, second)| first.schedule == second.schedule);
+    if let Some(speedup) = summary.speedup.filter(|_| !default_kept) {
         cards.push(card("", &number(speedup), "×", "against the default", "median of the pairs"));
     }
     let rate = format!("{} a second", number(summary.evaluations_per_second));
