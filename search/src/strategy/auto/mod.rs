@@ -1,5 +1,5 @@
-//! A portfolio for any space: a model that exploits what it has learned, and walks and
-//! populations that take over the more, the longer nothing better was found.
+//! A portfolio for any space: a model that exploits what it has learned, and a walk and a
+//! population that take over the more, the longer nothing better was found.
 //!
 //! Eight evaluations or ten thousand, one surrogate serves well until it is wrong: where its trees agree on a
 //! mistake, expected improvement asks near the same few points for ever. Methods without a model make no such
@@ -10,7 +10,7 @@
 //!
 //! Thinking must not cost more than it saves: the model learns anew only while the time that this takes, as
 //! estimated from the number of points, stays below a share of the time that evaluations took. Where a trial
-//! takes a fraction of a millisecond, walks and populations do most of the work.
+//! takes a fraction of a millisecond, walk and population do most of the work.
 //!
 //! `docs/search.md` says what was measured of each part, and what was left out because it did not help.
 
@@ -20,15 +20,15 @@ use serde::{Deserialize, Serialize};
 use super::Proposal;
 use super::annealing::SimulatedAnnealing;
 use super::bayesian::Bayesian;
-use super::islands::Islands;
+use super::differential_evolution::DifferentialEvolution;
 use super::memory::Observation;
 use super::searcher::{Context, Method};
 
 /// Weight of the model.
 const MODEL: f64 = 0.3;
-/// Weights of the walk and of the populations when nothing was ever improved.
+/// Weights of the walk and of the population when nothing was ever improved.
 const WALK: f64 = 0.4;
-const POPULATIONS: f64 = 0.3;
+const POPULATION: f64 = 0.3;
 
 /// Most of the model's thinking over the time of the evaluations so far.
 const THINKING: f64 = 0.25;
@@ -38,7 +38,7 @@ const THINKING: f64 = 0.25;
 pub(super) struct Auto {
     model: Bayesian,
     walk: SimulatedAnnealing,
-    populations: Islands,
+    population: DifferentialEvolution,
     /// Points judged so far, and since the best of them.
     judged: usize,
     since_improvement: usize,
@@ -57,7 +57,7 @@ impl Auto {
 
 impl Method for Auto {
     const ID: &'static str = "auto";
-    const SUMMARY: &'static str = "a model, and walks and populations where it is stuck";
+    const SUMMARY: &'static str = "a model, and a walk and a population where it is stuck";
     const DESIGN: usize = Bayesian::DESIGN;
 
     fn propose(&mut self, context: Context<'_>, rng: &mut dyn Rng) -> Option<Proposal> {
@@ -68,12 +68,12 @@ impl Method for Auto {
         } else {
             (0.0, 1.0)
         };
-        let (walk, populations) = (WALK * share, POPULATIONS * share);
-        let draw = rng.random::<f64>() * (model + walk + populations);
+        let (walk, population) = (WALK * share, POPULATION * share);
+        let draw = rng.random::<f64>() * (model + walk + population);
         let other = if draw < walk {
             self.walk.propose(context, rng)
-        } else if draw < walk + populations {
-            self.populations.propose(context, rng)
+        } else if draw < walk + population {
+            self.population.propose(context, rng)
         } else {
             None
         };
@@ -92,7 +92,7 @@ impl Method for Auto {
         }
         self.model.learn(context, observation);
         self.walk.learn(context, observation);
-        self.populations.learn(context, observation);
+        self.population.learn(context, observation);
     }
 }
 
