@@ -28,6 +28,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  tilewright devices\n  tilewright devices --json | jq .ceilings\n  tilewright devices --refresh"
     )]
     Devices(Devices),
+    /// What can be tuned: operators with their parameters, types and instruction sets
+    #[command(
+        after_help = "Examples:\n  tilewright operators\n  tilewright operators --json | jq '.operators[].id'"
+    )]
+    Operators(Operators),
     /// Search for the fastest kernel of a workload
     #[command(after_help = TUNE_EXAMPLES)]
     Tune(Box<Tune>),
@@ -83,7 +88,7 @@ const TUNE_EXAMPLES: &str = "Examples:
   tilewright tune matmul:m=64,n=64,k=64,dtype=f32 --strategy external --proposer 'python3 docs/proposer.py'
 
 Workloads: matmul:m=…,n=…,k=…,dtype=f32 and optionally layout=nn|nt|tn|tt, lda=, ldb=, ldc= (row distances,
-elements), accumulate=true, epilogue=bias+silu (bias, silu, relu).
+elements), accumulate=true, epilogue=bias+silu (bias, silu, relu). The others: tilewright operators.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130 interrupted (best so far kept).";
 
@@ -115,6 +120,13 @@ pub(crate) struct Devices {
     /// Measure again even if this machine has been measured before
     #[arg(long)]
     pub(crate) refresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Operators {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// State of the caches before a launch.

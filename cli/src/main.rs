@@ -9,6 +9,7 @@ mod export;
 mod facts;
 mod heuristics;
 mod npy;
+mod operators;
 mod output;
 mod output_file;
 mod place;
@@ -94,6 +95,7 @@ fn manual(names: &[String]) -> anyhow::Result<String> {
 fn dispatch(command: Command) -> anyhow::Result<Ending> {
     match command {
         Command::Devices(arguments) => device::devices(&arguments)?,
+        Command::Operators(arguments) => operators::operators(&arguments)?,
         Command::Tune(arguments) => return tune::tune(&arguments),
         Command::Campaign(command) => return campaign::campaign(&command),
         Command::Report(arguments) => report::report(&arguments)?,

@@ -158,7 +158,9 @@ fn ulps(found: f32, exact: f64) -> f64 {
 #[test]
 fn functions_are_accurate_over_their_whole_range() {
     type Exact = fn(f64) -> f64;
-    let functions: [(Unary, f64, Exact); 7] = [
+    let functions: [(Unary, f64, Exact); 9] = [
+        (Unary::Logarithm, 2.0, f64::ln),
+        (Unary::ErrorFunction, 2.0, error_function),
         (Unary::Exponential, 2.0, f64::exp),
         (Unary::HyperbolicTangent, 2.0, f64::tanh),
         (Unary::Silu, 4.0, |x| x / (1.0 + (-x).exp())),
@@ -196,6 +198,20 @@ fn functions_are_accurate_over_their_whole_range() {
     }
 }
 
+/// `erf` by its series (Abramowitz and Stegun, 7.1.6); 1 from 6 on.
+fn error_function(x: f64) -> f64 {
+    if x.abs() >= 6.0 {
+        return x.signum();
+    }
+    let mut term = x;
+    let mut sum = x;
+    for n in 1..200 {
+        term *= 2.0 * x * x / f64::from(2 * n + 1);
+        sum += term;
+    }
+    std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp() * sum
+}
+
 #[test]
 fn functions_follow_ieee_for_special_values() {
     let (nan, infinity) = (f32::NAN, f32::INFINITY);
@@ -216,6 +232,8 @@ fn functions_follow_ieee_for_special_values() {
         same(Unary::HyperbolicTangent, [nan, 1.0, -1.0, 0.0, 0.0]);
         same(Unary::Absolute, [nan, infinity, infinity, 0.0, 0.0]);
         same(Unary::SquareRoot, [nan, infinity, nan, 0.0, 0.0]);
+        same(Unary::Logarithm, [nan, infinity, nan, -infinity, -infinity]);
+        same(Unary::ErrorFunction, [nan, 1.0, -1.0, 0.0, 0.0]);
     }
 }
 

@@ -18,6 +18,7 @@ mod genome;
 pub mod mutation;
 mod plain;
 mod refusal;
+mod row_wise;
 mod rules;
 mod sampling;
 mod space;

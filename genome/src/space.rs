@@ -15,6 +15,7 @@ use crate::error::SpaceError;
 use crate::gene::Gene;
 use crate::genome::Genome;
 use crate::plain::{self, Constraint};
+use crate::row_wise;
 use crate::rules::Rules;
 use crate::sampling;
 use crate::walk::{Engine, First, Position};
@@ -56,6 +57,8 @@ impl SearchSpace {
     pub fn of(workload: &Workload, limits: &Limits) -> Result<Self, SpaceError> {
         match workload.operator().describe(workload.parameters())? {
             Computation::Contraction(contraction) => contraction::space(&contraction, limits)
+                .map(|space| space.with_starts(&starting_schedules(workload, limits))),
+            Computation::RowWise(computation) => row_wise::space(&computation, limits)
                 .map(|space| space.with_starts(&starting_schedules(workload, limits))),
         }
     }

@@ -6,6 +6,7 @@ use crate::affine::{Affine, Variable};
 use crate::data_type::DataType;
 use crate::expression::Expression;
 use crate::program::{BufferId, Role, Target};
+use crate::row_wise::RowWise;
 use crate::tensor::TensorLayout;
 
 /// How an axis of a contraction appears in its operands.
@@ -100,22 +101,43 @@ pub struct Contraction {
 pub enum Computation {
     /// Sums of products.
     Contraction(Contraction),
+    /// One row at a time.
+    RowWise(RowWise),
 }
 
 impl Computation {
+    /// Name of the family, whose lowering and search space all its operators share.
+    pub fn family(&self) -> &'static str {
+        match self {
+            Self::Contraction(_) => "contraction",
+            Self::RowWise(_) => "row-wise",
+        }
+    }
+
     /// All operands, in the order of the launch.
     pub fn operands(&self) -> &[Operand] {
         match self {
             Self::Contraction(contraction) => &contraction.operands,
+            Self::RowWise(row_wise) => &row_wise.operands,
         }
     }
 
-    /// Floating-point operations of one run, a multiplication and an addition counted as two; epilogues left out.
+    /// Position of the output among the operands.
+    pub fn output(&self) -> usize {
+        match self {
+            Self::Contraction(contraction) => contraction.output,
+            Self::RowWise(row_wise) => row_wise.output,
+        }
+    }
+
+    /// Floating-point operations of one run, a multiplication and an addition counted as two; epilogues of
+    /// contractions left out, a function such as `exp` counted as one.
     pub fn operations(&self) -> f64 {
         match self {
             Self::Contraction(contraction) => {
                 2.0 * contraction.axes.iter().map(|axis| axis.extent as f64).product::<f64>()
             }
+            Self::RowWise(row_wise) => row_wise.operations(),
         }
     }
 

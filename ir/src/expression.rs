@@ -87,6 +87,39 @@ impl Expression {
         Self::Binary(function, Box::new(self), Box::new(other))
     }
 
+    /// Number of functions in it.
+    pub fn functions(&self) -> u64 {
+        match self {
+            Self::Constant(_) | Self::Load(_) | Self::Position(_) => 0,
+            Self::Random { .. } => 1,
+            Self::Unary(_, value) => 1 + value.functions(),
+            Self::Binary(_, first, second) => 1 + first.functions() + second.functions(),
+            Self::Choose { then, otherwise, .. } => then.functions() + otherwise.functions(),
+        }
+    }
+
+    /// The same expression with every loaded element replaced by what `of` makes of it, and every other index
+    /// by what `at` makes of it.
+    #[must_use]
+    pub fn replace(&self, of: &mut dyn FnMut(&Access) -> Self, at: &mut dyn FnMut(&Index) -> Index) -> Self {
+        match self {
+            Self::Constant(value) => Self::Constant(*value),
+            Self::Load(access) => of(access),
+            Self::Position(index) => Self::Position(at(index)),
+            Self::Random { seed, counter } => Self::Random { seed: *seed, counter: at(counter) },
+            Self::Unary(function, value) => value.replace(of, at).unary(*function),
+            Self::Binary(function, first, second) => {
+                let first = first.replace(of, at);
+                first.binary(*function, second.replace(of, at))
+            }
+            Self::Choose { condition, then, otherwise } => Self::Choose {
+                condition: condition.iter().map(|constraint| Constraint(at(&constraint.0))).collect(),
+                then: Box::new(then.replace(of, at)),
+                otherwise: Box::new(otherwise.replace(of, at)),
+            },
+        }
+    }
+
     /// Calls `visit` with every element that is read.
     pub fn loads<'a>(&'a self, visit: &mut dyn FnMut(&'a Access)) {
         match self {

@@ -23,6 +23,7 @@ mod operators;
 mod print;
 pub mod program;
 mod range;
+pub mod row_wise;
 mod schedule;
 mod tensor;
 mod workload;

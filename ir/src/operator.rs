@@ -1,7 +1,13 @@
 //! Operators describe themselves; everything else about them is derived.
 
 use crate::computation::Computation;
+use crate::data_type::DataType;
+use crate::operators::activation::{Gelu, Silu, SiluMul};
 use crate::operators::matmul::Matmul;
+use crate::operators::norm::{LayerNorm, RmsNorm};
+use crate::operators::reduce::Reduce;
+use crate::operators::rope::Rope;
+use crate::operators::softmax::{LogSoftmax, Softmax};
 use crate::tensor::TensorView;
 use crate::workload::{Parameters, Workload, WorkloadError};
 
@@ -12,6 +18,11 @@ pub trait Operator: Sync {
 
     /// One sentence for people.
     fn summary(&self) -> &'static str;
+
+    /// Element types that it takes, `dtype=`.
+    fn types(&self) -> &'static [DataType] {
+        &[DataType::F32]
+    }
 
     /// Names of all parameters, in canonical order.
     fn parameter_names(&self) -> &'static [&'static str];
@@ -75,7 +86,7 @@ impl Tolerance {
 
 /// Every operator.
 pub fn operators() -> &'static [&'static dyn Operator] {
-    &[&Matmul]
+    &[&Matmul, &Softmax, &LogSoftmax, &RmsNorm, &LayerNorm, &Silu, &SiluMul, &Gelu, &Rope, &Reduce]
 }
 
 /// The operator of this name.

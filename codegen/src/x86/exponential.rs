@@ -91,7 +91,7 @@ impl Emitter<'_> {
     }
 
     /// `destination ← source` in the lanes where `integer > bound`; `integer` is lost.
-    fn select_greater(&mut self, integer: u8, bound: u32, destination: u8, source: u8) {
+    pub(super) fn select_greater(&mut self, integer: u8, bound: u32, destination: u8, source: u8) {
         let bound = self.constant_bits(bound);
         let [integer, destination, source] =
             [integer, destination, source].map(|number| self.set.register(number));
@@ -110,7 +110,7 @@ impl Emitter<'_> {
     }
 
     /// Horner's scheme, highest power first.
-    fn polynomial(&mut self, destination: u8, x: u8, coefficients: &[f32]) {
+    pub(super) fn polynomial(&mut self, destination: u8, x: u8, coefficients: &[f32]) {
         self.load_value(destination, coefficients[0]);
         for coefficient in &coefficients[1..] {
             let coefficient = self.constant_bits(coefficient.to_bits());
@@ -118,7 +118,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn shift(&mut self, code: Code, destination: u8, source: u8, bits: u8) {
+    pub(super) fn shift(&mut self, code: Code, destination: u8, source: u8, bits: u8) {
         let operands = [
             self.set.register(destination).into(),
             self.set.register(source).into(),

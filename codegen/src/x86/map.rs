@@ -154,6 +154,9 @@ impl Emitter<'_> {
         expression: &ExpressionNode,
         target: Option<u8>,
     ) -> Result<Value, CompileError> {
+        if let Some(fused) = Fused::of(expression) {
+            return self.fused(at, &fused, target);
+        }
         match expression {
             ExpressionNode::Constant(value) => {
                 let result = self.result(None, target)?;
@@ -196,6 +199,32 @@ impl Emitter<'_> {
                 self.binary(*function, first, second, target)
             }
         }
+    }
+
+    /// A sum with a product, rounded once.
+    fn fused(&mut self, at: &At<'_>, fused: &Fused<'_>, target: Option<u8>) -> Result<Value, CompileError> {
+        let [a, b] = fused.factors;
+        let a = self.evaluate(at, a, None)?;
+        let b = self.evaluate(at, b, None)?;
+        let borrows = a.kind == ValueKind::Borrowed || b.kind == ValueKind::Borrowed;
+        let sum = self.evaluate(at, fused.sum, target.filter(|_| !borrows))?;
+        let result = match sum.kind {
+            // What the target holds already may be added to in place.
+            ValueKind::Borrowed if Some(sum.register) == target => {
+                Value { register: sum.register, kind: ValueKind::Target }
+            }
+            ValueKind::Borrowed => {
+                let copy = self.pool.take()?;
+                self.move_vector(copy, sum.register);
+                Value { register: copy, kind: ValueKind::Temporary }
+            }
+            _ => sum,
+        };
+        let code = if fused.subtracts { self.set.multiply_subtract } else { self.set.multiply_add };
+        self.vector_op(code, result.register, a.register, b.register);
+        self.release(a);
+        self.release(b);
+        Ok(result)
     }
 
     /// Where the result of an operation on `operand` goes: its own register when it is a temporary.
@@ -321,7 +350,16 @@ impl Emitter<'_> {
                 self.hyperbolic_tangent(result.register, x)?;
                 Ok(result)
             }
-            Unary::Logarithm | Unary::ErrorFunction => unsupported("log and erf"),
+            Unary::Logarithm => {
+                let result = self.result(Some(value), target)?;
+                self.logarithm(result.register, x)?;
+                Ok(result)
+            }
+            Unary::ErrorFunction => {
+                let result = self.result(Some(value), target)?;
+                self.error_function(result.register, x)?;
+                Ok(result)
+            }
         }
     }
 
@@ -339,6 +377,32 @@ impl Emitter<'_> {
     }
 }
 
+/// `sum + a·b` or `sum − a·b`.
+struct Fused<'a> {
+    sum: &'a ExpressionNode,
+    factors: [&'a ExpressionNode; 2],
+    subtracts: bool,
+}
+
+impl<'a> Fused<'a> {
+    fn of(expression: &'a ExpressionNode) -> Option<Self> {
+        let ExpressionNode::Binary(function, first, second) = expression else { return None };
+        let (first, second) = (&**first, &**second);
+        let product = |node: &'a ExpressionNode| match node {
+            ExpressionNode::Binary(Binary::Multiply, a, b) => Some([&**a, &**b]),
+            _ => None,
+        };
+        match function {
+            Binary::Add => product(second)
+                .map(|factors| (first, factors))
+                .or_else(|| product(first).map(|factors| (second, factors)))
+                .map(|(sum, factors)| Self { sum, factors, subtracts: false }),
+            Binary::Subtract => product(second).map(|factors| Self { sum: first, factors, subtracts: true }),
+            _ => None,
+        }
+    }
+}
+
 fn reads_registers(expression: &ExpressionNode) -> bool {
     let mut any = false;
     expression.places(&mut |place| any |= matches!(place, Place::Register(_)));
@@ -347,6 +411,9 @@ fn reads_registers(expression: &ExpressionNode) -> bool {
 
 /// Upper bound of the temporaries that an expression needs beside its target.
 fn temporaries(expression: &ExpressionNode) -> u32 {
+    if let Some(Fused { sum, factors: [a, b], .. }) = Fused::of(expression) {
+        return temporaries(a).max(1 + temporaries(b)).max(2 + temporaries(sum));
+    }
     match expression {
         ExpressionNode::Constant(_) | ExpressionNode::Load(_) => 1,
         ExpressionNode::Unary(function, value) => {
@@ -354,7 +421,7 @@ fn temporaries(expression: &ExpressionNode) -> u32 {
                 Unary::Negate | Unary::Absolute | Unary::SquareRoot => 0,
                 Unary::ReciprocalSquareRoot | Unary::Relu => 1,
                 Unary::Exponential => 2,
-                Unary::HyperbolicTangent => 5,
+                Unary::HyperbolicTangent | Unary::ErrorFunction | Unary::Logarithm => 5,
                 _ => 3,
             };
             // The operand itself may be a temporary.

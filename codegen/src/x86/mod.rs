@@ -17,11 +17,13 @@ mod encoder;
 #[cfg(test)]
 mod encoder_tests;
 mod entry;
+mod error_function;
 mod exponential;
 mod form;
 mod frame;
 mod guard;
 mod lanes;
+mod logarithm;
 mod loops;
 mod map;
 mod observed;

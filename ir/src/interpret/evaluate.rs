@@ -71,7 +71,7 @@ fn maximum(x: f64, y: f64) -> f64 {
 }
 
 /// `erf x = 2/√π · exp(−x²) · Σ 2ⁿ x²ⁿ⁺¹ / (2n+1)!!` (Abramowitz and Stegun, 7.1.6): no term cancels.
-fn error_function(x: f64) -> f64 {
+pub(crate) fn error_function(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }

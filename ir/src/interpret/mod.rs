@@ -58,6 +58,7 @@ use rand::Rng;
 
 pub use data::{PersistentStore, TensorData};
 pub use error::{Action, InterpretError};
+pub(crate) use evaluate::error_function;
 
 use check::Checker;
 use index::evaluate;

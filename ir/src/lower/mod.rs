@@ -1,6 +1,8 @@
 //! Workload and schedule to program, once per family.
 
 pub(crate) mod contraction;
+mod reader;
+mod row_wise;
 
 use crate::computation::Computation;
 use crate::limits::{Illegal, Limits};
@@ -21,6 +23,9 @@ pub fn lower(workload: &Workload, schedule: &Schedule, limits: &Limits) -> Resul
         Computation::Contraction(contraction) => {
             contraction::lower(&contraction, &workload.to_string(), schedule, limits)
         }
+        Computation::RowWise(computation) => {
+            row_wise::lower(&computation, &workload.to_string(), schedule, limits)
+        }
     }
 }
 
@@ -29,6 +34,7 @@ pub fn default_schedule(workload: &Workload, limits: &Limits) -> Schedule {
     let computation = workload.operator().describe(workload.parameters());
     match computation.expect("invariant: a workload is checked when it is made") {
         Computation::Contraction(contraction) => contraction::default_schedule(&contraction, limits),
+        Computation::RowWise(computation) => row_wise::default_schedule(&computation, limits),
     }
 }
 
@@ -38,5 +44,6 @@ pub fn starting_schedules(workload: &Workload, limits: &Limits) -> Vec<Schedule>
     let computation = workload.operator().describe(workload.parameters());
     match computation.expect("invariant: a workload is checked when it is made") {
         Computation::Contraction(contraction) => contraction::starting_schedules(&contraction, limits),
+        Computation::RowWise(computation) => vec![row_wise::default_schedule(&computation, limits)],
     }
 }

@@ -4,6 +4,7 @@
 //! whether the operand is stored as in the formula (`n`) or transposed (`t`); `lda`, `ldb`, `ldc` are the
 //! distances of neighbouring rows in memory, elements.
 
+use super::fields::{Fields, LARGEST_EXTENT, LARGEST_OPERAND, value_error};
 use crate::affine::{Affine, Variable};
 use crate::computation::{ACCUMULATED, AxisRole, Computation, ComputationAxis, Contraction, Operand};
 use crate::data_type::DataType;
@@ -18,11 +19,8 @@ pub(crate) struct Matmul;
 
 const NAMES: [&str; 10] = ["m", "n", "k", "dtype", "layout", "lda", "ldb", "ldc", "accumulate", "epilogue"];
 
-/// Bound of every extent and of the iteration space: offsets and operation counts stay exact in 64 bits.
-const LARGEST_EXTENT: u64 = 1 << 31;
+/// Bound of the iteration space: operation counts stay exact in 64 bits.
 const LARGEST_SPACE: u128 = 1 << 53;
-/// Bound of one operand: displacements in generated code stay within 47 address bits.
-const LARGEST_OPERAND: u128 = 1 << 40;
 
 /// Parameters after reading.
 struct Shape {
@@ -37,54 +35,16 @@ struct Shape {
     epilogue: Vec<String>,
 }
 
-fn value_error(name: &str, found: &str, wanted: impl Into<String>) -> WorkloadError {
-    WorkloadError::Value { name: name.to_owned(), found: found.to_owned(), wanted: wanted.into() }
-}
-
-fn required<'a>(parameters: &'a Parameters, name: &str) -> Result<&'a str, WorkloadError> {
-    parameters.get(name).map(String::as_str).ok_or_else(|| WorkloadError::Missing {
-        operator: "matmul".to_owned(),
-        name: name.to_owned(),
-        known: NAMES.join(", "),
-    })
-}
-
-fn extent(name: &str, text: &str) -> Result<u64, WorkloadError> {
-    match text.parse::<u64>() {
-        Ok(value) if (1..=LARGEST_EXTENT).contains(&value) => Ok(value),
-        _ => Err(value_error(name, text, format!("expected a whole number from 1 to {LARGEST_EXTENT}"))),
-    }
-}
-
 fn read(parameters: &Parameters) -> Result<Shape, WorkloadError> {
-    if let Some(name) = parameters.keys().find(|name| !NAMES.contains(&name.as_str())) {
-        return Err(WorkloadError::UnknownParameter {
-            operator: "matmul".to_owned(),
-            name: name.clone(),
-            known: NAMES.join(", "),
-        });
-    }
-    let [m, n, k] =
-        ["m", "n", "k"].map(|name| required(parameters, name).and_then(|text| extent(name, text)));
-    let (m, n, k) = (m?, n?, k?);
+    let fields = Fields::new("matmul", &NAMES, parameters)?;
+    let (m, n, k) = (fields.extent("m")?, fields.extent("n")?, fields.extent("k")?);
     let space = u128::from(m) * u128::from(n) * u128::from(k);
     if space > LARGEST_SPACE {
         return Err(value_error("m·n·k", &space.to_string(), format!("at most {LARGEST_SPACE}")));
     }
-    let dtype = required(parameters, "dtype")?;
-    let data_type: DataType =
-        dtype.parse().map_err(|error| value_error("dtype", dtype, format!("{error}")))?;
-    if data_type != DataType::F32 {
-        return Err(value_error("dtype", dtype, "matmul supports f32"));
-    }
-    let layout = parameters.get("layout").map_or("nn", String::as_str);
-    let (transpose_a, transpose_b) = match layout {
-        "nn" => (false, false),
-        "nt" => (false, true),
-        "tn" => (true, false),
-        "tt" => (true, true),
-        _ => return Err(value_error("layout", layout, "expected nn, nt, tn or tt")),
-    };
+    fields.data_type(&[DataType::F32])?;
+    let layout = fields.choice("layout", &["nn", "nt", "tn", "tt"])?;
+    let (transpose_a, transpose_b) = (layout.starts_with('t'), layout.ends_with('t'));
     let rows_and_row = [
         ("lda", if transpose_a { (k, m) } else { (m, k) }),
         ("ldb", if transpose_b { (n, k) } else { (k, n) }),
@@ -108,11 +68,7 @@ fn read(parameters: &Parameters) -> Result<Shape, WorkloadError> {
             ));
         }
     }
-    let accumulate = match parameters.get("accumulate").map_or("false", String::as_str) {
-        "true" => true,
-        "false" => false,
-        other => return Err(value_error("accumulate", other, "expected true or false")),
-    };
+    let accumulate = fields.flag("accumulate")?;
     let epilogue: Vec<String> = match parameters.get("epilogue").map_or("none", String::as_str) {
         "none" => Vec::new(),
         text => text.split('+').map(str::to_owned).collect(),
@@ -149,7 +105,7 @@ impl Operator for Matmul {
                 .into_iter()
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect();
-        canonical.insert("dtype".to_owned(), required(parameters, "dtype")?.to_owned());
+        canonical.insert("dtype".to_owned(), DataType::F32.name().to_owned());
         let dense = [
             ("lda", if shape.transpose_a { shape.m } else { shape.k }),
             ("ldb", if shape.transpose_b { shape.k } else { shape.n }),

@@ -2,8 +2,9 @@
 
 use crate::computation::Contraction;
 use crate::limits::{Illegal, Limits};
+use crate::lower::reader::{Reader, allowed, conflict};
 use crate::program::{Broadcast, Deal, Rest};
-use crate::schedule::{SCHEDULE_VERSION, Schedule, ScheduleValue};
+use crate::schedule::Schedule;
 
 /// Numbers of the axes.
 pub(super) const M: usize = 0;
@@ -122,38 +123,6 @@ pub(crate) fn vector_registers_needed(rows: u64, columns: u64, reduction: u64, l
     }
 }
 
-fn allowed(parameter: &str, found: impl std::fmt::Display, allowed: impl Into<String>) -> Illegal {
-    Illegal::Parameter { parameter: parameter.to_owned(), found: found.to_string(), allowed: allowed.into() }
-}
-
-pub(super) fn conflict(parameters: &str, conflict: impl Into<String>) -> Illegal {
-    Illegal::Conflict { parameters: parameters.to_owned(), conflict: conflict.into() }
-}
-
-/// Reads parameters and remembers which were asked for.
-struct Reader<'a> {
-    schedule: &'a Schedule,
-}
-
-impl Reader<'_> {
-    fn number(&self, name: &str, default: u64) -> Result<u64, Illegal> {
-        match self.schedule.parameters.get(name) {
-            None => Ok(default),
-            Some(ScheduleValue::Number(number)) => Ok(*number),
-            Some(ScheduleValue::Name(text)) => Err(allowed(name, text, "a number")),
-        }
-    }
-
-    fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<T, Illegal> {
-        let Some(value) = self.schedule.parameters.get(name) else { return Ok(choices[0].1) };
-        let found =
-            choices.iter().find(|choice| matches!(value, ScheduleValue::Name(text) if text == choice.0));
-        found.map(|choice| choice.1).ok_or_else(|| {
-            allowed(name, value, choices.iter().map(|choice| choice.0).collect::<Vec<_>>().join(", "))
-        })
-    }
-}
-
 const NAMES: [&str; 23] = [
     "order",
     "tile.m",
@@ -187,13 +156,7 @@ impl Plan {
         schedule: &Schedule,
         limits: &Limits,
     ) -> Result<Self, Illegal> {
-        if schedule.version != SCHEDULE_VERSION {
-            return Err(allowed("version", schedule.version, SCHEDULE_VERSION.to_string()));
-        }
-        if let Some(name) = schedule.parameters.keys().find(|name| !NAMES.contains(&name.as_str())) {
-            return Err(allowed(name, &schedule.parameters[name], "no such parameter in this family"));
-        }
-        let reader = Reader { schedule };
+        let reader = Reader::new(schedule, &NAMES)?;
         let extents = [M, N, K].map(|axis| contraction.axes[axis].extent);
         let lanes = limits.lanes(contraction.accumulator.block().bytes);
         let orders = [

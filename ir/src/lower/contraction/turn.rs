@@ -8,9 +8,10 @@
 
 use super::nest::{Nest, Range, cache_loops};
 use super::pack;
-use super::plan::{K, M, N, Pack, Plan, PrefetchOutput, Threads, Vector, conflict};
+use super::plan::{K, M, N, Pack, Plan, PrefetchOutput, Threads, Vector};
 use crate::computation::Contraction;
 use crate::limits::{Illegal, Limits};
+use crate::lower::reader::conflict;
 use crate::program::{Broadcast, Deal, Rest, Statement};
 
 /// The plans of the full register tiles and of the columns behind them.
