@@ -65,9 +65,14 @@ pub(crate) fn space(computation: &RowWise, limits: &Limits) -> Result<SearchSpac
         Constraint::new("an unrolled body has as many iterations", &["vectors", "unroll"], move |values| {
             number(values[1]) == 1 || number(values[0]) * number(values[1]) <= columns / lanes
         }),
-        Constraint::new("only a rest is masked", &["vectors", "rest"], move |values| {
-            is(values[1], "peel") || !columns.is_multiple_of(number(values[0]) * lanes)
-        }),
+        Constraint::new(
+            "only a rest behind whole iterations is masked",
+            &["vectors", "rest"],
+            move |values| {
+                let step = number(values[0]) * lanes;
+                is(values[1], "peel") || (columns > step && !columns.is_multiple_of(step))
+            },
+        ),
     ];
     SearchSpace::plain(genes, constraints)
 }
