@@ -35,18 +35,17 @@ pub(crate) fn space(computation: &RowWise, limits: &Limits) -> Result<SearchSpac
         let what = format!("vectors of {} bytes", limits.vector_bytes);
         return Err(SpaceError::Illegal(Illegal::Unsupported { target: limits.target.clone(), what }));
     }
-    let columns = computation.columns();
+    let (columns, workers) = (computation.columns(), u64::from(limits.workers));
     let iterations = columns.div_ceil(lanes);
     let mut threads = vec!["none"];
     if limits.workers > 1 && computation.rows() > 1 {
         threads.push("rows");
     }
-    if limits.workers > 1 && computation.is_element_wise() && iterations > 1 {
+    if limits.workers > 1 && computation.is_element_wise() && iterations >= workers {
         threads.push("columns");
     }
     let fits = |vectors: &u64| {
-        *vectors <= iterations.next_power_of_two()
-            && computation.registers_needed(*vectors) <= limits.vector_registers
+        *vectors <= iterations && computation.registers_needed(*vectors) <= limits.vector_registers
     };
     let vectors: Vec<u64> = [1, 2, 4, 8].into_iter().filter(fits).collect();
     let keep: &[&str] = if computation.rereads_columns() { &["buffer", "recompute"] } else { &["buffer"] };
