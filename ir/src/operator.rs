@@ -46,6 +46,25 @@ pub trait Operator: Sync {
     fn reference(&self, parameters: &Parameters, operands: &[TensorView<'_>], at: &[u64])
     -> ReferenceElement;
 
+    /// The elements along the last dimension of the output at these outer indices, as [`Operator::reference`] has
+    /// each; an operator whose elements of a row have much in common computes that once.
+    fn reference_row(
+        &self,
+        parameters: &Parameters,
+        operands: &[TensorView<'_>],
+        outer: &[u64],
+        length: u64,
+    ) -> Vec<ReferenceElement> {
+        let mut at = [outer, &[0]].concat();
+        let last = outer.len();
+        (0..length)
+            .map(|index| {
+                at[last] = index;
+                self.reference(parameters, operands, &at)
+            })
+            .collect()
+    }
+
     /// How far a correct implementation may be from the reference.
     fn tolerance(&self, parameters: &Parameters) -> Tolerance;
 

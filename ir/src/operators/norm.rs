@@ -40,6 +40,84 @@ fn scale(of: Expression, columns: u64, epsilon: f32) -> Expression {
     plus(mean, Expression::constant(f64::from(epsilon))).unary(Unary::ReciprocalSquareRoot)
 }
 
+/// What the elements of a row of `rms_norm` have in common.
+struct RmsRow {
+    row: u64,
+    with_residual: bool,
+    /// Mean square and epsilon.
+    mean: f64,
+    /// What adding the residual rounds off, weighed by each x, relative to the mean square.
+    amplified: f64,
+}
+
+impl RmsRow {
+    fn of(parameters: &Parameters, operands: &[TensorView<'_>], row: u64) -> Self {
+        let fields =
+            Fields::new("rms_norm", &RMS_NAMES, parameters).expect("invariant: canonical parameters");
+        let ([_, columns], epsilon) = settings(&fields).expect("invariant: canonical parameters");
+        let with_residual = fields.flag("residual").expect("invariant: canonical parameters");
+        let mut common = Self { row, with_residual, mean: 0.0, amplified: 0.0 };
+        let (mut square, mut spread) = (0.0, 0.0);
+        for column in 0..columns {
+            let (x, size) = common.parts(operands, column);
+            square += x * x;
+            spread += x.abs() * size;
+        }
+        common.mean = square / columns as f64 + f64::from(epsilon);
+        common.amplified = spread / columns as f64 / common.mean;
+        common
+    }
+
+    /// The element that is scaled, and the magnitude of what was added.
+    fn parts(&self, operands: &[TensorView<'_>], column: u64) -> (f64, f64) {
+        let x = operands[0].get(&[self.row, column]);
+        let residual = if self.with_residual { operands[2].get(&[self.row, column]) } else { 0.0 };
+        (x + residual, x.abs() + residual.abs())
+    }
+
+    fn element(&self, operands: &[TensorView<'_>], column: u64) -> ReferenceElement {
+        let (x, size) = self.parts(operands, column);
+        let factor = operands[1].get(&[column]) / self.mean.sqrt();
+        ReferenceElement { value: x * factor, magnitude: (size + x.abs() * self.amplified) * factor.abs() }
+    }
+}
+
+/// What the elements of a row of `layer_norm` have in common.
+struct LayerRow {
+    mean: f64,
+    /// Mean magnitude: what the mean's error is relative to.
+    size: f64,
+    /// Variance and epsilon.
+    variance: f64,
+    /// The same error in the variance, relative to it.
+    spread: f64,
+}
+
+impl LayerRow {
+    fn of(parameters: &Parameters, operands: &[TensorView<'_>], row: u64) -> Self {
+        let fields =
+            Fields::new("layer_norm", &LAYER_NAMES, parameters).expect("invariant: canonical parameters");
+        let ([_, columns], epsilon) = settings(&fields).expect("invariant: canonical parameters");
+        let count = columns as f64;
+        let values = || (0..columns).map(|column| operands[0].get(&[row, column]));
+        let mean = values().sum::<f64>() / count;
+        let size = values().map(f64::abs).sum::<f64>() / count;
+        let variance = values().map(|x| (x - mean).powi(2)).sum::<f64>() / count + f64::from(epsilon);
+        let spread = values().map(|x| (x - mean).abs() * (x.abs() + size)).sum::<f64>() / count / variance;
+        Self { mean, size, variance, spread }
+    }
+
+    fn element(&self, operands: &[TensorView<'_>], at: &[u64]) -> ReferenceElement {
+        let x = operands[0].get(at);
+        let (weight, bias) = (operands[1].get(&at[1..]), operands[2].get(&at[1..]));
+        let (centred, factor) = (x - self.mean, weight / self.variance.sqrt());
+        ReferenceElement {
+            value: centred * factor + bias,
+            magnitude: (x.abs() + self.size + centred.abs() * self.spread) * factor.abs() + bias.abs(),
+        }
+    }
+}
+
 impl Operator for RmsNorm {
     fn id(&self) -> &'static str {
         "rms_norm"
@@ -85,32 +163,24 @@ impl Operator for RmsNorm {
         Ok(over_matrix(shape, operands, norm(&at(0), 0).to_vec()))
     }
 
-    /// What adding the residual rounds off counts in the element and, weighed by each x, in the mean square.
     fn reference(
         &self,
         parameters: &Parameters,
         operands: &[TensorView<'_>],
         at: &[u64],
     ) -> ReferenceElement {
-        let fields = Fields::new(self.id(), &RMS_NAMES, parameters).expect("invariant: canonical parameters");
-        let ([_, columns], epsilon) = settings(&fields).expect("invariant: canonical parameters");
-        let with_residual = fields.flag("residual").expect("invariant: canonical parameters");
-        let parts = |column: u64| {
-            let x = operands[0].get(&[at[0], column]);
-            let residual = if with_residual { operands[2].get(&[at[0], column]) } else { 0.0 };
-            (x + residual, x.abs() + residual.abs())
-        };
-        let (mut square, mut spread) = (0.0, 0.0);
-        for column in 0..columns {
-            let (x, size) = parts(column);
-            square += x * x;
-            spread += x.abs() * size;
-        }
-        let mean = square / columns as f64 + f64::from(epsilon);
-        let (x, size) = parts(at[1]);
-        let factor = operands[1].get(&[at[1]]) / mean.sqrt();
-        let amplified = spread / columns as f64 / mean;
-        ReferenceElement { value: x * factor, magnitude: (size + x.abs() * amplified) * factor.abs() }
+        RmsRow::of(parameters, operands, at[0]).element(operands, at[1])
+    }
+
+    fn reference_row(
+        &self,
+        parameters: &Parameters,
+        operands: &[TensorView<'_>],
+        outer: &[u64],
+        length: u64,
+    ) -> Vec<ReferenceElement> {
+        let row = RmsRow::of(parameters, operands, outer[0]);
+        (0..length).map(|column| row.element(operands, column)).collect()
     }
 
     fn tolerance(&self, parameters: &Parameters) -> Tolerance {
@@ -177,29 +247,24 @@ impl Operator for LayerNorm {
         Ok(over_matrix(shape, operands, stages))
     }
 
-    /// The mean's error is relative to the mean magnitude; it counts in the element and in the variance.
     fn reference(
         &self,
         parameters: &Parameters,
         operands: &[TensorView<'_>],
         at: &[u64],
     ) -> ReferenceElement {
-        let fields =
-            Fields::new(self.id(), &LAYER_NAMES, parameters).expect("invariant: canonical parameters");
-        let ([_, columns], epsilon) = settings(&fields).expect("invariant: canonical parameters");
-        let count = columns as f64;
-        let row = || (0..columns).map(|column| operands[0].get(&[at[0], column]));
-        let mean = row().sum::<f64>() / count;
-        let size = row().map(f64::abs).sum::<f64>() / count;
-        let variance = row().map(|x| (x - mean).powi(2)).sum::<f64>() / count + f64::from(epsilon);
-        let spread = row().map(|x| (x - mean).abs() * (x.abs() + size)).sum::<f64>() / count / variance;
-        let x = operands[0].get(at);
-        let (weight, bias) = (operands[1].get(&at[1..]), operands[2].get(&at[1..]));
-        let factor = weight / variance.sqrt();
-        ReferenceElement {
-            value: (x - mean) * factor + bias,
-            magnitude: (x.abs() + size + (x - mean).abs() * spread) * factor.abs() + bias.abs(),
-        }
+        LayerRow::of(parameters, operands, at[0]).element(operands, at)
+    }
+
+    fn reference_row(
+        &self,
+        parameters: &Parameters,
+        operands: &[TensorView<'_>],
+        outer: &[u64],
+        length: u64,
+    ) -> Vec<ReferenceElement> {
+        let row = LayerRow::of(parameters, operands, outer[0]);
+        (0..length).map(|column| row.element(operands, &[outer[0], column])).collect()
     }
 
     fn tolerance(&self, parameters: &Parameters) -> Tolerance {

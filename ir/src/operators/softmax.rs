@@ -28,21 +28,41 @@ fn columns(parameters: &Parameters) -> u64 {
     fields.expect("invariant: parameters are canonical")
 }
 
-/// `x − max x` and `Σ exp(x − max x)` of one row, with the largest `|x − max x|` that counts in the sum.
+/// What the elements of a row have in common.
 struct Row {
-    shifted: f64,
+    maximum: f64,
+    /// `Σ exp(x − max x)`.
     sum: f64,
 }
 
 impl Row {
-    fn of(x: TensorView<'_>, at: &[u64]) -> Self {
+    fn of(x: TensorView<'_>, row: u64) -> Self {
         let columns = x.layout.shape[1];
-        let row = || (0..columns).map(|column| x.get(&[at[0], column]));
+        let values = || (0..columns).map(|column| x.get(&[row, column]));
         // A NaN anywhere makes the maximum one, as IEEE arithmetic does to the sum.
-        let maximum = row().fold(f64::NEG_INFINITY, |most, x| if x.is_nan() || x > most { x } else { most });
-        let maximum = if row().any(f64::is_nan) { f64::NAN } else { maximum };
-        Self { shifted: x.get(at) - maximum, sum: row().map(|x| (x - maximum).exp()).sum() }
+        let maximum =
+            if values().any(f64::is_nan) { f64::NAN } else { values().fold(f64::NEG_INFINITY, f64::max) };
+        Self { maximum, sum: values().map(|x| (x - maximum).exp()).sum() }
     }
+
+    /// The power's relative error is the rounding of its argument, and the sum's at most that of its terms.
+    fn probability(&self, x: f64) -> ReferenceElement {
+        let shifted = x - self.maximum;
+        let value = shifted.exp() / self.sum;
+        ReferenceElement { value, magnitude: value.abs() * (1.0 + finite(shifted)) }
+    }
+
+    /// An error of the sum is one of its logarithm, relative to 1.
+    fn logarithm(&self, x: f64) -> ReferenceElement {
+        let shifted = x - self.maximum;
+        let log = self.sum.ln();
+        ReferenceElement { value: shifted - log, magnitude: 1.0 + finite(shifted) + finite(log) }
+    }
+}
+
+/// Magnitude of a number; of what is none, 0: it is compared as it is.
+fn finite(x: f64) -> f64 {
+    if x.is_finite() { x.abs() } else { 0.0 }
 }
 
 impl Operator for Softmax {
@@ -76,12 +96,19 @@ impl Operator for Softmax {
         Ok(over_matrix(shape, vec![matrix("x", Role::Input), matrix("y", Role::Output)], stages))
     }
 
-    /// The power's relative error is the rounding of its argument, and the sum's at most that of its terms.
     fn reference(&self, _: &Parameters, operands: &[TensorView<'_>], at: &[u64]) -> ReferenceElement {
-        let row = Row::of(operands[0], at);
-        let value = row.shifted.exp() / row.sum;
-        let distance = if row.shifted.is_finite() { row.shifted.abs() } else { 0.0 };
-        ReferenceElement { value, magnitude: value.abs() * (1.0 + distance) }
+        Row::of(operands[0], at[0]).probability(operands[0].get(at))
+    }
+
+    fn reference_row(
+        &self,
+        _: &Parameters,
+        operands: &[TensorView<'_>],
+        outer: &[u64],
+        length: u64,
+    ) -> Vec<ReferenceElement> {
+        let row = Row::of(operands[0], outer[0]);
+        (0..length).map(|column| row.probability(operands[0].get(&[outer[0], column]))).collect()
     }
 
     fn tolerance(&self, parameters: &Parameters) -> Tolerance {
@@ -129,12 +156,19 @@ impl Operator for LogSoftmax {
         Ok(over_matrix(shape, vec![matrix("x", Role::Input), matrix("y", Role::Output)], stages))
     }
 
-    /// An error of the sum is one of its logarithm, relative to 1.
     fn reference(&self, _: &Parameters, operands: &[TensorView<'_>], at: &[u64]) -> ReferenceElement {
-        let row = Row::of(operands[0], at);
-        let value = row.shifted - row.sum.ln();
-        let distance = if row.shifted.is_finite() { row.shifted.abs() } else { 0.0 };
-        ReferenceElement { value, magnitude: 1.0 + distance + row.sum.ln().abs() }
+        Row::of(operands[0], at[0]).logarithm(operands[0].get(at))
+    }
+
+    fn reference_row(
+        &self,
+        _: &Parameters,
+        operands: &[TensorView<'_>],
+        outer: &[u64],
+        length: u64,
+    ) -> Vec<ReferenceElement> {
+        let row = Row::of(operands[0], outer[0]);
+        (0..length).map(|column| row.logarithm(operands[0].get(&[outer[0], column]))).collect()
     }
 
     fn tolerance(&self, parameters: &Parameters) -> Tolerance {
