@@ -182,6 +182,7 @@ impl Outcome {
 mod tests {
     use super::*;
 
+    // U172
     #[test]
     fn workloads_are_alike_by_ratios_of_sizes() {
         let apart = |first: &str, second: &str| {

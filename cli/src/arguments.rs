@@ -343,10 +343,13 @@ pub(crate) enum RegistryCommand {
     Export {
         /// The file
         file: PathBuf,
+        /// Leave out folders and versions of the machine that the records were made on (docs/provenance.md)
+        #[arg(long)]
+        anonymous: bool,
         #[command(flatten)]
         place: RegistryPlace,
     },
-    /// Add the records of a file
+    /// Add the records of a file; they are used once `registry verify` has verified them here
     Import {
         /// The file
         file: PathBuf,

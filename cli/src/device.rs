@@ -33,9 +33,14 @@ struct NoiseFloor {
 
 /// This machine's report, measured when it is not known yet.
 pub(crate) fn report(refresh: bool, quiet: bool) -> Result<DeviceReport> {
-    let fingerprint = HostFacts::detect().fingerprint();
+    let host = HostFacts::detect();
+    let fingerprint = host.fingerprint();
     let path = place::device_report(&fingerprint)?;
-    if !refresh && let Some(report) = DeviceReport::cached(&path, &fingerprint)? {
+    // Other microcode can have other ceilings.
+    if !refresh
+        && let Some(report) = DeviceReport::cached(&path, &fingerprint)?
+        && report.host.microcode == host.microcode
+    {
         return Ok(report);
     }
     if !quiet {
@@ -96,6 +101,7 @@ pub(crate) fn devices(arguments: &Devices) -> Result<()> {
         "system",
         format!("{} {}{}", host.os, host.kernel, if host.virtualised { ", virtual machine" } else { "" }),
     );
+    line("microcode", host.microcode.clone().unwrap_or_else(|| "unknown".to_owned()));
     line("code generators", instruction_sets.join(", "));
     line("features", host.features.join(" "));
     for cache in host.data_caches() {

@@ -5,9 +5,10 @@ use tilewright_codegen::Artifact;
 use tilewright_evaluator::ConfirmationReport;
 use tilewright_ir::{Schedule, WorkloadKey};
 use tilewright_registry::{
-    ArtifactFacts, CeilingFacts, Digest, EntryOffset, Incumbent, Kernel, Origin, Registry, Timing,
+    ArtifactFacts, CeilingFacts, Digest, DriftFacts, EntryOffset, Incumbent, Kernel, Origin, Registry, Timing,
     VerificationFacts,
 };
+use tilewright_runtime::HostFacts;
 use tilewright_stats::{Claim, Decision, Evidence, Judged};
 
 /// A kernel that may be published.
@@ -95,11 +96,17 @@ fn kernel(publication: &Publication<'_>, measured: &Measured) -> Kernel {
             max_error: checks.max_error,
             tolerance: checks.tolerance,
             miss_probability: checks.miss_probability,
+            drift: checks.drift.map(|drift| DriftFacts {
+                max_ulps: drift.max_ulps,
+                relative_error: drift.relative_error,
+                limit: drift.limit,
+            }),
         },
         ceilings: CeilingFacts {
             gflops: ceilings.gflops,
             gbps: ceilings.bandwidths.first().map_or(0.0, |bandwidth| bandwidth.gbps),
         },
         origin: publication.origin.clone(),
+        conditions: Some(HostFacts::detect().conditions()),
     }
 }

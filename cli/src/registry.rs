@@ -7,8 +7,11 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tilewright_ir::WorkloadKey;
-use tilewright_registry::{Kernel, Listed, Registry, Standing};
+use tilewright_journal::{Bandwidth, Ceilings, Work};
+use tilewright_registry::{Kernel, Listed, Record, Registry, Standing, Verified};
+use tilewright_results::{Placed, Placement, bound};
 use tilewright_runtime::HostFacts;
+use tilewright_stats::EvidenceKind;
 
 use crate::arguments::RegistryCommand;
 use crate::remeasure::{Remeasured, remeasure};
@@ -24,7 +27,7 @@ pub(crate) fn registry(command: &RegistryCommand) -> Result<()> {
         RegistryCommand::Show { id, .. } => show(&registry, id, place.json),
         RegistryCommand::Verify { hashes_only, .. } => verify(&registry, *hashes_only, place.json),
         RegistryCommand::Retract { id, reason, .. } => retract(&registry, id, reason, place.json),
-        RegistryCommand::Export { file, .. } => export(&registry, file, place.json),
+        RegistryCommand::Export { file, anonymous, .. } => export(&registry, file, *anonymous, place.json),
         RegistryCommand::Import { file, .. } => import(&registry, file, place.json),
     }
 }
@@ -34,6 +37,8 @@ struct Row {
     id: String,
     key: String,
     standing: &'static str,
+    /// When it was last verified here after it came in.
+    verified: Option<String>,
     published: String,
     from: Option<String>,
     gflops: Option<f64>,
@@ -53,6 +58,7 @@ fn row(registry: &Registry, listed: &Listed) -> Row {
             Standing::Superseded => "superseded",
             Standing::Retracted => "retracted",
         },
+        verified: listed.verified.as_ref().map(|verified| verified.at.clone()),
         published: listed.at.clone(),
         from: listed.from.clone(),
         gflops: kernel.map(gflops),
@@ -93,12 +99,16 @@ fn list(registry: &Registry, json: bool) -> Result<()> {
 
 fn show(registry: &Registry, id: &str, json: bool) -> Result<()> {
     let record = registry.show(registry.resolve(id).map_err(unusable)?)?;
+    let placement = placement(registry, &record)?;
+    let unverified = registry.unverified(&record, &HostFacts::detect().conditions())?;
     let value = json!({
         "version": 1,
         "id": record.id.to_string(),
         "kernel": record.kernel.subject(),
         "verdict": record.kernel.verdict(),
         "evidence": record.kernel.evidence(),
+        "placement": placement,
+        "unverified": unverified,
     });
     if json {
         return output::json(&value);
@@ -131,8 +141,62 @@ fn show(registry: &Registry, id: &str, json: bool) -> Result<()> {
             checked.miss_probability
         ),
     );
+    if let Some(drift) = &checked.drift {
+        line(
+            "drift",
+            format!(
+                "{:.1e} of the norm of {:.1e} accepted, at most {:.1} units in the last place",
+                drift.relative_error, drift.limit, drift.max_ulps
+            ),
+        );
+    }
+    line("placement", placement.text());
+    let served = if kernel.key.target != HostFacts::detect().fingerprint() {
+        "no: it was measured on another machine".to_owned()
+    } else if unverified.is_empty() {
+        "yes, while it is the current record".to_owned()
+    } else {
+        format!("not before it is verified again (registry verify): {}", unverified.join("; "))
+    };
+    line("served", served);
+    if let Some(conditions) = &kernel.conditions {
+        line("verified by", conditions.to_string());
+    }
     line("from", format!("{}, seed {}, {}", kernel.origin.campaign, kernel.origin.seed, kernel.origin.tool));
     output::result(&text)
+}
+
+/// The kernel beside the ceiling measured with it and the fastest record of its key.
+fn placement(registry: &Registry, record: &Record) -> Result<Placement> {
+    let kernel = record.kernel.subject();
+    let workload = &kernel.key.workload;
+    let computation = workload.operator().describe(workload.parameters())?;
+    let work =
+        Work { operations: computation.operations(), compulsory_bytes: computation.compulsory_bytes() };
+    let level =
+        Bandwidth { level: "traffic".to_owned(), gbps: kernel.ceilings.gbps, capacity_bytes: None };
+    let ceilings = Ceilings {
+        threads: kernel.key.threads,
+        gflops: kernel.ceilings.gflops,
+        bandwidths: if kernel.ceilings.gbps > 0.0 { vec![level] } else { Vec::new() },
+        noise_floor: None,
+    };
+    let key = kernel.key.to_string();
+    let listed = registry.list()?;
+    let others = listed.iter().filter(|other| {
+        other.key == key && other.record != record.id && other.standing != Standing::Retracted
+    });
+    let best = others
+        .filter_map(|other| registry.show(other.record).ok())
+        .map(|other| other.kernel.subject().timing.median_ns)
+        .reduce(f64::min);
+    Ok(Placement::of(&Placed {
+        median_ns: kernel.timing.median_ns,
+        gflops: gflops(kernel),
+        bound: &bound(&work, &ceilings, kernel.key.cache),
+        best_known_ns: best,
+        confirmed: record.kernel.kind() == EvidenceKind::Pairs,
+    }))
 }
 
 fn verify(registry: &Registry, hashes_only: bool, json: bool) -> Result<()> {
@@ -148,8 +212,14 @@ fn verify(registry: &Registry, hashes_only: bool, json: bool) -> Result<()> {
                 continue;
             }
             let again = remeasure(registry, &record, &host)?;
-            if let Some(problem) = &again.problem {
-                problems.push(format!("record {}: {problem}", record.id));
+            match (&again.problem, again.median_ns) {
+                (Some(problem), _) => problems.push(format!("record {}: {problem}", record.id)),
+                (None, median_ns) => {
+                    let median_ns = median_ns.unwrap_or_default() as u64;
+                    let at = jiff::Timestamp::now().to_string();
+                    let verified = Verified { at, conditions: host.conditions(), median_ns };
+                    registry.note_verified(record.id, &verified)?;
+                }
             }
             measured.push(again);
         }
@@ -208,9 +278,9 @@ pub(crate) fn warn_of_damage(registry: &Registry, key: Option<&WorkloadKey>) -> 
     Ok(())
 }
 
-fn export(registry: &Registry, file: &Path, json: bool) -> Result<()> {
+fn export(registry: &Registry, file: &Path, anonymous: bool, json: bool) -> Result<()> {
     warn_of_damage(registry, None)?;
-    let exported = registry.export()?;
+    let exported = if anonymous { registry.export_anonymous()? } else { registry.export()? };
     output_file::write(file, |out| Ok(out.write_all(&exported.archive)?))?;
     let damaged: Vec<Value> = exported
         .damaged

@@ -26,7 +26,7 @@ pub(crate) struct Remeasured {
     ratio: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    median_ns: Option<f64>,
+    pub(crate) median_ns: Option<f64>,
     /// Whether this version still generates the very bytes that are kept.
     same_code: bool,
     /// What is wrong, if anything.

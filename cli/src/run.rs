@@ -11,7 +11,8 @@ use tilewright_ir::program::Role;
 use tilewright_ir::{CacheState, default_schedule, legalise, lower};
 use tilewright_registry::Registry;
 use tilewright_runtime::{
-    BufferSpec, GuardedBuffer, HostFacts, Launcher, LoadedKernel, Operands, Placement, Pool, dispatch,
+    BufferSpec, Dispatched, GuardedBuffer, HostFacts, Launcher, LoadedKernel, Operands, Placement, Pool,
+    dispatch,
 };
 
 use crate::arguments::Run;
@@ -25,10 +26,19 @@ struct Printed {
     workload: String,
     kernel: &'static str,
     record: Option<String>,
+    /// A kept kernel that was not used.
+    unverified: Option<Unverified>,
     schedule: String,
     artifact_sha256: String,
     nanoseconds: u64,
     out: PathBuf,
+}
+
+/// A kept kernel that must be verified again before it is used.
+#[derive(Serialize)]
+struct Unverified {
+    record: String,
+    reasons: Vec<String>,
 }
 
 /// A kernel with its origin.
@@ -36,6 +46,7 @@ struct Chosen {
     artifact: Artifact,
     kernel: &'static str,
     record: Option<String>,
+    unverified: Option<Unverified>,
     schedule: String,
 }
 
@@ -75,6 +86,7 @@ pub(crate) fn run(arguments: &Run) -> Result<()> {
         workload: arguments.workload.to_string(),
         kernel: chosen.kernel,
         record: chosen.record,
+        unverified: chosen.unverified,
         schedule: chosen.schedule,
         artifact_sha256: chosen.artifact.sha256(),
         nanoseconds,
@@ -124,27 +136,44 @@ fn choose(arguments: &Run) -> Result<Chosen> {
     let target = Target::of_host(&host, None)?;
     let folder = place::registry(arguments.registry.as_deref())?;
     let registry = Registry::open(&folder);
+    let mut unverified = None;
     for cache in [CacheState::Warm, CacheState::Cold] {
         let key = target.key(&arguments.workload, arguments.threads, cache);
-        if let Some((record, artifact)) = dispatch(&registry, &key)? {
-            return Ok(Chosen {
-                artifact,
-                kernel: "registered",
-                schedule: record.kernel.subject().schedule.to_string(),
-                record: Some(record.id.to_string()),
-            });
+        match dispatch(&registry, &key, &host.conditions())? {
+            Dispatched::Nothing => {}
+            Dispatched::Unverified { record, reasons } => {
+                unverified.get_or_insert(Unverified { record: record.to_string(), reasons });
+            }
+            Dispatched::Kernel(record, artifact) => {
+                return Ok(Chosen {
+                    artifact,
+                    kernel: "registered",
+                    schedule: record.kernel.subject().schedule.to_string(),
+                    record: Some(record.id.to_string()),
+                    unverified: None,
+                });
+            }
         }
     }
     if !arguments.quiet {
         let key = target.key(&arguments.workload, arguments.threads, CacheState::Warm);
         crate::registry::warn_of_damage(&registry, Some(&key))?;
-        output::note(&format!(
-            "note: no kernel of {} with {} is registered for this machine in {}; using the default schedule \
-             (tilewright tune finds a better one)",
-            arguments.workload,
-            output::threads(arguments.threads as usize),
-            folder.display()
-        ));
+        output::note(&match &unverified {
+            Some(Unverified { record, reasons }) => format!(
+                "note: the registered kernel {} must be verified again before it is used: {}; using the default \
+                 schedule (`tilewright registry verify --registry {}` verifies and measures it)",
+                &record[..12],
+                reasons.join("; "),
+                folder.display()
+            ),
+            None => format!(
+                "note: no kernel of {} with {} is registered for this machine in {}; using the default schedule \
+                 (tilewright tune finds a better one)",
+                arguments.workload,
+                output::threads(arguments.threads as usize),
+                folder.display()
+            ),
+        });
     }
     let limits = target.limits(arguments.threads);
     let schedule = default_schedule(&arguments.workload, &limits);
@@ -153,6 +182,7 @@ fn choose(arguments: &Run) -> Result<Chosen> {
         artifact: target.isa.compile(&program)?,
         kernel: "default",
         record: None,
+        unverified,
         schedule: schedule.to_string(),
     })
 }

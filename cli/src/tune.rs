@@ -12,7 +12,7 @@ use tilewright_journal::{
     CAMPAIGN_FILE, CAMPAIGN_VERSION, CampaignRequest, EndReason, Event, JOURNAL_FILE, Plateau, Requested,
     Subject,
 };
-use tilewright_registry::{Digest, Incumbent, Origin, Registry};
+use tilewright_registry::{Digest, Incumbent, Origin, Registry, Verified};
 use tilewright_results::{Campaign as Results, Summary};
 use tilewright_search::{CampaignResult, External, strategies, strategy};
 
@@ -64,6 +64,8 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
     let request = setup.request.clone();
     let mut plan = setup.host.plan(setup.folder.clone(), request, &setup.key, setup.proposer.take())?;
     plan.advice.clone_from(&advice);
+    let known = registry.lookup(&setup.key)?;
+    plan.started.best_known_ns = known.map(|record| record.kernel.subject().timing.median_ns);
     let mut runner = setup.host.runner(&setup.key, setup.request.seed)?;
     let mut progress = Progress::new(setup.quiet, &plan.started);
     let mut watch = |event: &Event| progress.note(event);
@@ -229,6 +231,13 @@ fn publish_winner(
     };
     let kept = current.kernel.subject();
     if kept.artifact.sha256 == Digest::of(&artifact.code) {
+        // The confirmation has verified and measured this very code.
+        let conditions = setup.host.report.host.conditions();
+        if !registry.unverified(&current, &conditions)?.is_empty() {
+            let at = jiff::Timestamp::now().to_string();
+            let median_ns = confirmation.winner.measurement.median_ns as u64;
+            registry.note_verified(current.id, &Verified { at, conditions, median_ns })?;
+        }
         return Ok(Some(current.id));
     }
     // It must be faster than what is kept, not only than the default.
@@ -303,6 +312,9 @@ fn print(
                     winner.median_ns / 1e3
                 ),
             );
+            if let Some(placement) = &summary.placement {
+                line("placement", placement.text());
+            }
             if let Some(default) = default {
                 line("default", format!("{:.1} GFLOP/s", default.gflops));
             }

@@ -192,6 +192,7 @@ fn what_has_ended_is_left_alone_until_it_is_given_more_to_do() {
     }
 }
 
+// U152
 #[test]
 fn objectives_that_were_measured_make_a_front() {
     let bench = Bench::new();
@@ -240,6 +241,7 @@ fn what_cannot_be_used_is_said_with_its_place_and_its_remedy() {
     );
 }
 
+// U160
 #[test]
 fn a_campaign_that_found_nothing_says_so() {
     let bench = Bench::new();

@@ -82,6 +82,7 @@ fn product(a: &[f32], b: &[f32], [m, n, k]: [usize; 3]) -> Vec<f32> {
     (0..m * n).map(|at| (0..k).map(|p| a[at / n * k + p] * b[p * n + at % n]).sum()).collect()
 }
 
+// U016, U031, U158
 #[test]
 fn a_campaign_from_beginning_to_use() {
     let bench = Bench::new();
@@ -109,6 +110,7 @@ fn a_campaign_from_beginning_to_use() {
         "device",
         "seed",
         "campaign",
+        "placement",
     ] {
         assert!(!found[field].is_null(), "{field} is missing in {found}");
     }
@@ -170,6 +172,7 @@ fn a_campaign_from_beginning_to_use() {
     }
 }
 
+// U091, U100, U101, U102, U171
 #[test]
 fn an_unregistered_workload_runs_with_the_default_schedule() {
     let bench = Bench::new();
@@ -250,6 +253,7 @@ fn a_campaign_goes_on_where_it_stopped() {
     bench.json(&["report", "c", "--json"]);
 }
 
+// U072, U077, U078
 #[test]
 fn a_killed_campaign_loses_nothing_that_was_recorded() {
     let bench = Bench::new();
@@ -305,6 +309,7 @@ fn a_killed_campaign_loses_nothing_that_was_recorded() {
     assert!(indices.is_sorted());
 }
 
+// U067
 #[test]
 fn unusable_input_is_named() {
     let bench = Bench::new();
@@ -370,6 +375,7 @@ fn unusable_files_are_named() {
     assert!(text.contains("/proc/nothing"), "{text}");
 }
 
+// U161
 #[test]
 fn a_registry_that_cannot_be_written_is_named_before_the_search() {
     let bench = Bench::new();
@@ -399,6 +405,7 @@ fn where_the_default_wins_there_is_no_speedup_and_records_can_be_withdrawn() {
     assert!(told.contains("line 1") && told.contains("registry verify"), "{told}");
 }
 
+// U102
 #[test]
 fn an_interrupted_search_says_so_and_keeps_the_best() {
     let bench = Bench::new();
@@ -468,6 +475,7 @@ fn completions_and_manual_are_printed() {
     assert!(help.contains("Examples:") && help.contains("Exit codes"));
 }
 
+// U143
 #[test]
 fn a_confined_process_is_on_the_same_machine() {
     let fingerprint = |command: &mut Command| -> Option<String> {

@@ -83,6 +83,7 @@ print(study.study_name)
     }
 }
 
+// U157
 #[test]
 fn pyarrow_reads_the_table() {
     let folder = tempfile::tempdir().unwrap();

@@ -38,6 +38,7 @@ fn json(folder: &Path, registry: &str, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+// U073
 #[test]
 fn campaigns_are_advised_by_what_the_registry_had_when_they_began() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+// U168
 #[test]
 fn notebooks_are_stripped_and_take_their_files_as_parameters() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../notebooks");

@@ -287,6 +287,7 @@ fn generated_bytes_are_instructions_and_disassemble() {
     }
 }
 
+// U042, U156
 #[test]
 fn compiling_twice_gives_the_same_bytes() {
     for isa in isas() {

@@ -5,12 +5,19 @@
 //! | `integer` | small integers, so that every sum is exact in any order | any missing or doubled term: results must be equal bit for bit |
 //! | `heavy_tailed` | reals of both signs, about 1 in 30 up to a thousand times larger | narrow arithmetic, lost large terms |
 //! | `structured` | reals that depend on each index in its own way, with a little noise | swapped, shifted or repeated indices |
+//! | `extreme` | zeros, subnormal and large numbers, infinities, NaN (`inputs/extreme.rs`) | flushed numbers, lost or invented NaN and infinities |
+//!
+//! Whether a set tells a right answer from zeros, from a mean and so on is checked when it is made (`verify/`).
+
+mod extreme;
 
 use rand::{Rng, RngExt};
 use tilewright_ir::computation::{Computation, Contraction, Operand};
 use tilewright_ir::expression::{Expression, Unary};
 use tilewright_ir::program::Role;
 use tilewright_ir::{DataType, write_element};
+
+use extreme::Extremes;
 
 /// Greatest magnitude of an exact integer result. Below 2²³, so that adding 1.5·2²³ in f32 tells whether
 /// a value is an integer.
@@ -31,6 +38,8 @@ pub enum InputKind {
     HeavyTailed,
     /// Reals that depend on their indices.
     Structured,
+    /// Values at the edges of floating-point arithmetic.
+    Extreme,
 }
 
 impl InputKind {
@@ -40,6 +49,7 @@ impl InputKind {
             Self::Integer => "integer",
             Self::HeavyTailed => "heavy_tailed",
             Self::Structured => "structured",
+            Self::Extreme => "extreme",
         }
     }
 
@@ -97,6 +107,7 @@ enum Values {
         /// Step and start of each dimension's own sawtooth.
         waves: Vec<(f64, f64)>,
     },
+    Extreme(Extremes),
 }
 
 impl Values {
@@ -113,6 +124,7 @@ impl Values {
                 }
             }
             InputKind::Integer => integers(contraction, operand, rng),
+            InputKind::Extreme => Self::Extreme(Extremes::new(contraction, operand, rng)),
         }
     }
 
@@ -143,6 +155,7 @@ impl Values {
                 let weighted = indices.zip(waves.iter()).enumerate();
                 noise + weighted.map(|(d, wave)| (d + 1) as f64 * sawtooth(wave)).sum::<f64>()
             }
+            Self::Extreme(extremes) => extremes.next(at, last, rng),
         }
     }
 }
@@ -253,6 +266,7 @@ mod tests {
         }
     }
 
+    // U011
     #[test]
     fn structured_values_differ_between_neighbours() {
         let (_, computation, contents) = operands("matmul:m=8,n=8,k=8,dtype=f32", InputKind::Structured);

@@ -210,6 +210,7 @@ pub(crate) fn receive_answer(stream: &mut impl Read) -> io::Result<Answer> {
 mod tests {
     use super::*;
 
+    // U063
     #[test]
     fn requests_and_answers_survive_the_way() {
         let plan = TimePlan {
@@ -245,6 +246,7 @@ mod tests {
         }
     }
 
+    // U050, U063
     #[test]
     fn a_malformed_frame_is_an_error() {
         assert!(receive_request(&mut [0xFF; FRAME_BYTES].as_slice()).is_err());

@@ -190,6 +190,7 @@ mod tests {
         (0..count).map(|at| Gene::ordered(&format!("g{at}"), &format!("g{at}"), (1..=16).collect())).collect()
     }
 
+    // U110
     #[test]
     fn counting_sampling_and_decoding_agree_with_the_constraint() {
         let space = SearchSpace::plain(genes(3), vec![most(&["g0", "g2"], 20)]).unwrap();

@@ -70,6 +70,7 @@ fn yes(condition: bool) -> f64 {
     f64::from(u8::from(condition))
 }
 
+// U121
 #[test]
 fn uniform_draws_are_uniform_on_every_projection() {
     let space = space();

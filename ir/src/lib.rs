@@ -36,7 +36,9 @@ pub use key::{CacheState, WorkloadKey};
 pub use legalise::legalise;
 pub use limits::{Illegal, Limits, MemoryLevel};
 pub use lower::{default_schedule, lower, starting_schedules};
-pub use operator::{Operator, ReferenceElement, Tolerance, operator, operators};
+pub use operator::{
+    DEFAULT_DRIFT, Operator, ReferenceElement, Tolerance, operator, operators, summation_error,
+};
 pub use program::Program;
 pub use schedule::{SCHEDULE_VERSION, Schedule, ScheduleValue};
 pub use tensor::{TensorLayout, TensorView, read_element, round_to, write_element};

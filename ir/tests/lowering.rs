@@ -71,6 +71,7 @@ fn a_last_column_takes_lanes_along_the_reduction() {
     insta::assert_snapshot!("turned", lower(&workload, &schedule, &limits(1)).unwrap().to_string());
 }
 
+// U093, U116
 #[test]
 fn default_schedules_are_legal() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -125,6 +126,7 @@ fn check(workload: &Workload, program: &Program, rng: &mut ChaCha8Rng) {
     }
 }
 
+// U018
 #[test]
 fn random_legal_schedules_mean_the_product_before_and_after_legalisation() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -155,6 +157,7 @@ fn random_legal_schedules_mean_the_product_before_and_after_legalisation() {
     assert!(legal > 480, "{legal} of 500 schedules are legal");
 }
 
+// U112, U116
 #[test]
 fn impossible_schedules_say_why() {
     let workload: Workload = "matmul:m=64,n=64,k=64,dtype=f32,layout=nt".parse().unwrap();

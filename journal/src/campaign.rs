@@ -225,6 +225,7 @@ mod tests {
         assert_eq!(CampaignRequest::read(&path).unwrap(), request());
     }
 
+    // U136
     #[test]
     fn errors_name_file_line_key_and_remedy() {
         let good = toml::to_string(&request()).unwrap();

@@ -172,6 +172,7 @@ mod tests {
     }
 
     proptest! {
+        // U071
         #[test]
         fn no_damage_goes_unnoticed(cut in 0_usize..200, bit in 0_usize..1600) {
             let folder = tempfile::tempdir().unwrap();

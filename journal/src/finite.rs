@@ -67,7 +67,8 @@ fn measurement(measurement: &Measurement) -> bool {
 }
 
 fn verification(verification: &Verification) -> bool {
-    all([verification.max_error, verification.tolerance, verification.miss_probability])
+    let drift = verification.drift.iter().flat_map(|drift| [drift.max_ulps, drift.relative_error, drift.limit]);
+    all([verification.max_error, verification.tolerance, verification.miss_probability].into_iter().chain(drift))
 }
 
 fn ceilings(ceilings: &Ceilings) -> bool {

@@ -100,6 +100,7 @@ mod tests {
         }
     }
 
+    // U080
     #[test]
     fn a_later_version_is_told_from_damage() {
         let body = br#"{"unheard_of":{}}"#;

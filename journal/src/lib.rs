@@ -47,7 +47,7 @@ pub use matrix::{
     CELLS_FOLDER, Cell, Known, MATRIX_FILE, MATRIX_VERSION, MOST_CELLS, Matrix, MatrixBudget, MatrixError,
     MatrixHeuristics, MatrixTarget, MatrixWorkload, Objective, Source,
 };
-pub use measurement::{KernelListing, Measurement, Verification};
+pub use measurement::{Drift, KernelListing, Measurement, Verification};
 pub use outcome::{EvalError, Outcome};
 pub use reader::{Entry, Journal, JournalReader};
 pub use repair::{Repair, repair};

@@ -41,6 +41,20 @@ pub struct Verification {
     pub tolerance: f64,
     /// Bound on the probability that a wrong kernel passed.
     pub miss_probability: f64,
+    /// How far the answers as a whole were from the reference; `None` in records of versions that did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+}
+
+/// How far answers are from the reference, over all elements compared one by one; the worst set of inputs counts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Largest error of an element in units in the last place of its right value, in the output's type.
+    pub max_ulps: f64,
+    /// Error of the whole in the 2-norm, as a share of the reference's norm.
+    pub relative_error: f64,
+    /// Largest relative error accepted.
+    pub limit: f64,
 }
 
 /// A kernel in forms that a person can read, and what identifies it.

@@ -132,6 +132,7 @@ mod tests {
         ]
     }
 
+    // U047, U061
     #[test]
     fn every_kind_is_listed_and_written_under_its_name() {
         assert_eq!(each().iter().map(EvalError::kind).collect::<Vec<_>>(), EvalError::KINDS);

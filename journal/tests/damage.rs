@@ -134,6 +134,7 @@ fn a_checkpoint_can_hold_everything_that_a_journal_holds() {
     assert_eq!(checkpoint::read::<Vec<Event>>(&path).unwrap(), events());
 }
 
+// U065, U130
 #[test]
 fn two_writers_fail_clearly_and_a_reader_does_not_mind() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,6 +203,7 @@ impl Medium for &mut Disk {
     }
 }
 
+// U070
 #[test]
 fn a_full_disk_keeps_whole_lines_and_the_next_line_follows_once_there_is_room() {
     let mut disk = Disk { content: Vec::new(), room: 2500 };
@@ -229,6 +231,7 @@ fn a_device_that_is_always_full_is_an_error_of_its_own_kind() {
     assert!(matches!(writer.append(&events()[0]), Err(JournalError::Full { .. })));
 }
 
+// U030
 #[test]
 fn a_time_that_json_cannot_hold_is_refused() {
     let mut disk = Disk { content: Vec::new(), room: 10_000 };
@@ -250,6 +253,7 @@ fn a_time_that_json_cannot_hold_is_refused() {
 }
 
 proptest! {
+    // U077
     #[test]
     fn a_journal_cut_anywhere_loses_the_cut_line_and_goes_on(share in 0.0..1.0_f64) {
         let folder = tempfile::tempdir().unwrap();

@@ -121,6 +121,7 @@ fn t4_results_become_a_space() {
     assert!(error(&T4.replace("\"block\": 64", "\"black\": 64")).contains("result 2, `block`"));
 }
 
+// U111, U115
 #[test]
 fn a_problem_restricts_a_space() {
     let problem = problem(T1).unwrap();

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tilewright_stats::{Judged, Stored};
 
 use crate::digest::{decode_hex, encode_hex};
 use crate::registry::check;
@@ -53,6 +54,23 @@ impl Registry {
     /// # Errors
     /// When the registry cannot be read.
     pub fn export(&self) -> Result<Exported, RegistryError> {
+        self.archive(Self::archived)
+    }
+
+    /// The same without what says more of the maker than of the kernel: folders of campaigns and the versions of
+    /// microcode and others that it was verified with. Such records have digests of their own. The fingerprint of the
+    /// processor stays, since records are found by it.
+    ///
+    /// # Errors
+    /// When the registry cannot be read.
+    pub fn export_anonymous(&self) -> Result<Exported, RegistryError> {
+        self.archive(Self::archived_anonymously)
+    }
+
+    fn archive(
+        &self,
+        archived: impl Fn(&Self, Digest) -> Result<Line, RegistryError>,
+    ) -> Result<Exported, RegistryError> {
         let archive = to_line(&Header { tilewright_registry_archive: VERSION });
         let mut exported = Exported { archive, ..Exported::default() };
         let mut done = Vec::new();
@@ -61,7 +79,7 @@ impl Registry {
                 continue;
             }
             done.push(listed.record);
-            match self.archived(listed.record) {
+            match archived(self, listed.record) {
                 Ok(line) => {
                     exported.archive.extend(to_line(&line));
                     exported.records += 1;
@@ -118,6 +136,27 @@ impl Registry {
         let path = self.records.path(id);
         let record =
             String::from_utf8(text).map_err(|error| RegistryError::damaged(&path, error.to_string()))?;
+        Ok(Line { id, record, code })
+    }
+
+    fn archived_anonymously(&self, id: Digest) -> Result<Line, RegistryError> {
+        let record = self.show(id)?;
+        let code = encode_hex(&self.code(&record)?);
+        let judged = &record.kernel;
+        let mut kernel = judged.subject().clone();
+        kernel.origin.campaign = String::new();
+        kernel.conditions = None;
+        let stripped = Judged::reread(Stored {
+            subject: kernel,
+            evidence: judged.evidence().clone(),
+            settings: judged.settings().clone(),
+            verdict: judged.verdict().clone(),
+        });
+        let path = self.records.path(id);
+        let stripped = stripped.map_err(|error| RegistryError::Reread { path, error })?;
+        let bytes = Record::encode(&stripped)?;
+        let id = Digest::of(&bytes);
+        let record = String::from_utf8(bytes).expect("invariant: JSON is text");
         Ok(Line { id, record, code })
     }
 }

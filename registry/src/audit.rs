@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_stats::EvidenceKind;
 
-use crate::Digest;
+use crate::{Conditions, Digest};
 
 /// One line of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,15 @@ pub enum Action {
         kind: EvidenceKind,
         /// The archive.
         from: String,
+    },
+    /// A record was verified and measured again here, and may be served under these conditions.
+    Verified {
+        /// The record.
+        record: Digest,
+        /// With what it was.
+        conditions: Conditions,
+        /// Median time of a launch then, ns.
+        median_ns: u64,
     },
     /// A heuristic was kept; it replaces the one kept before for its subject.
     Learned {

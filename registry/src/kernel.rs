@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_ir::{Schedule, WorkloadKey};
 
-use crate::Digest;
+use crate::{Conditions, Digest};
 
 /// A kernel as it is proposed to a registry: what it is, how fast, and why to believe that it is right.
 ///
@@ -26,6 +26,9 @@ pub struct Kernel {
     pub ceilings: CeilingFacts,
     /// Where it comes from.
     pub origin: Origin,
+    /// What it was verified and measured with; `None` in records of versions that did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
 }
 
 /// All that a launch needs to know besides the code itself.
@@ -92,6 +95,20 @@ pub struct VerificationFacts {
     pub tolerance: f64,
     /// Bound on the probability that a wrong kernel passed.
     pub miss_probability: f64,
+    /// How far the answers as a whole were from the reference; `None` in records of versions that did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<DriftFacts>,
+}
+
+/// Distance of a kernel's answers from the reference, and how much of it is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DriftFacts {
+    /// Largest error of an element in units in the last place of its right value.
+    pub max_ulps: f64,
+    /// Error of the whole in the 2-norm, as a share of the reference's norm.
+    pub relative_error: f64,
+    /// Largest relative error accepted.
+    pub limit: f64,
 }
 
 /// What the device could do at most, with the record's number of threads.

@@ -7,9 +7,9 @@ use tilewright_ir::WorkloadKey;
 use tilewright_stats::{Decision, EvidenceKind, Judged};
 
 use crate::audit::Log;
-use crate::standing::{self, Listed, Standing};
+use crate::standing::{self, Listed, Standing, Verified};
 use crate::store::Store;
-use crate::{Action, Digest, Incumbent, Kernel, Record, Refusal, RegistryError};
+use crate::{Action, Conditions, Digest, Incumbent, Kernel, Record, Refusal, RegistryError};
 
 /// A folder of accepted kernels. Reading never waits; writers wait for one another.
 #[derive(Debug)]
@@ -116,6 +116,41 @@ impl Registry {
                 && record.kernel.kind() == EvidenceKind::Pairs
                 && !matches!(record.kernel.verdict().kind, Decision::Slower | Decision::Failed)
         }))
+    }
+
+    /// Notes that a record was verified and measured again here; `at` is the civil time of doing so, RFC 3339.
+    ///
+    /// # Errors
+    /// When there is no such record, or the folder cannot be written.
+    pub fn note_verified(&self, record: Digest, verified: &Verified) -> Result<(), RegistryError> {
+        let Verified { at, conditions, median_ns } = verified;
+        self.locked(
+            |log, _| {
+                if !standing::list(log).iter().any(|listed| listed.record == record) {
+                    return Err(RegistryError::Name { text: record.to_string(), matches: 0 });
+                }
+                let (conditions, median_ns) = (conditions.clone(), *median_ns);
+                Ok(((), vec![Action::Verified { record, conditions, median_ns }]))
+            },
+            at,
+        )
+    }
+
+    /// Why a record must not be served under the conditions of `now`, one phrase each; empty when it may.
+    ///
+    /// # Errors
+    /// When the audit log cannot be read.
+    pub fn unverified(&self, record: &Record, now: &Conditions) -> Result<Vec<String>, RegistryError> {
+        let listed = self.list()?;
+        let of_record = || listed.iter().filter(|listed| listed.record == record.id);
+        let again = of_record().find_map(|listed| listed.verified.as_ref());
+        let found_here = of_record().any(|listed| listed.from.is_none());
+        Ok(match (again, &record.kernel.subject().conditions) {
+            (Some(verified), _) => verified.conditions.changes(now),
+            (None, _) if !found_here => vec!["it came from an archive and was never verified here".to_owned()],
+            (None, Some(conditions)) => conditions.changes(now),
+            (None, None) => vec!["it does not say with which versions it was verified".to_owned()],
+        })
     }
 
     /// All records that the audit log names, in order of arrival.
@@ -290,6 +325,12 @@ pub(crate) fn check(kernel: &Kernel, code: &[u8]) -> Result<(), Refusal> {
     let verification = &kernel.verification;
     if verification.max_error.is_nan() || verification.max_error > verification.tolerance {
         return inconsistent("its answer was not within tolerance".to_owned());
+    }
+    if let Some(drift) = &verification.drift
+        && (drift.relative_error.is_nan() || drift.relative_error > drift.limit)
+    {
+        let (found, limit) = (drift.relative_error, drift.limit);
+        return inconsistent(format!("its answers drift by {found:e} of the norm, {limit:e} is accepted"));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use tilewright_stats::EvidenceKind;
 
 use crate::audit::Log;
-use crate::{Action, Digest};
+use crate::{Action, Conditions, Digest};
 
 /// A record as the audit log knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,19 @@ pub struct Listed {
     pub at: String,
     /// Archive that it came from, if it did.
     pub from: Option<String>,
+    /// When it was last verified here since it came in, if it was.
+    pub verified: Option<Verified>,
+}
+
+/// A verification after a record came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// When, RFC 3339.
+    pub at: String,
+    /// With what.
+    pub conditions: Conditions,
+    /// Median time of a launch then, ns.
+    pub median_ns: u64,
 }
 
 /// Whether a record is in force for its key.
@@ -50,6 +63,13 @@ pub(crate) fn list(log: &Log) -> Vec<Listed> {
                 stack.insert(0, listed.len());
                 listed.push(arrival(*record, key, *kind, &entry.at, Some(from.clone())));
             }
+            Action::Verified { record, conditions, median_ns } => {
+                let (at, median_ns) = (entry.at.clone(), *median_ns);
+                for found in listed.iter_mut().filter(|listed| listed.record == *record) {
+                    let (at, conditions) = (at.clone(), conditions.clone());
+                    found.verified = Some(Verified { at, conditions, median_ns });
+                }
+            }
             Action::Learned { .. } => {}
             Action::Retracted { record, .. } => {
                 for stack in stacks.values_mut() {
@@ -77,5 +97,6 @@ pub(crate) fn usable(listed: &[Listed], key: &str, kind: EvidenceKind) -> Vec<Di
 }
 
 fn arrival(record: Digest, key: &str, kind: EvidenceKind, at: &str, from: Option<String>) -> Listed {
-    Listed { record, key: key.to_owned(), kind, standing: Standing::Superseded, at: at.to_owned(), from }
+    let (key, at) = (key.to_owned(), at.to_owned());
+    Listed { record, key, kind, standing: Standing::Superseded, at, from, verified: None }
 }

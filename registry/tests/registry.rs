@@ -7,8 +7,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use tilewright_ir::{CacheState, Schedule, WorkloadKey};
 use tilewright_registry::{
-    ArtifactFacts, CeilingFacts, Digest, EntryOffset, Incumbent, Kernel, Origin, Refusal, Registry,
-    RegistryError, Standing, Timing, VerificationFacts,
+    ArtifactFacts, CeilingFacts, Conditions, Digest, DriftFacts, EntryOffset, Incumbent, Kernel, Origin, Refusal, Registry,
+    RegistryError, Standing, Timing, VerificationFacts, Verified,
 };
 use tilewright_stats::{Claim, Decision, Evidence, Exact, Judged, Racing};
 
@@ -34,6 +34,11 @@ fn kernel(key: &WorkloadKey, code: &[u8], incumbent: Incumbent, gain: f64) -> Ju
     )
 }
 
+fn conditions(microcode: &str) -> Conditions {
+    let names = [("microcode", microcode), ("tool", "tilewright 0.1.0")];
+    Conditions(names.map(|(name, version)| (name.to_owned(), version.to_owned())).into())
+}
+
 fn subject(key: &WorkloadKey, code: &[u8], incumbent: Incumbent, gain: f64) -> Kernel {
     Kernel {
         key: key.clone(),
@@ -56,9 +61,11 @@ fn subject(key: &WorkloadKey, code: &[u8], incumbent: Incumbent, gain: f64) -> K
             max_error: 0.0,
             tolerance: 1e-5,
             miss_probability: 0.0,
+            drift: Some(DriftFacts { max_ulps: 12.0, relative_error: 2e-7, limit: 1e-3 }),
         },
         ceilings: CeilingFacts { gflops: 100.0, gbps: 60.0 },
         origin: Origin { tool: "test".to_owned(), campaign: "c".to_owned(), seed: 1, trial: Some(3) },
+        conditions: Some(conditions("0x1")),
     }
 }
 
@@ -84,6 +91,7 @@ fn an_absent_registry_is_empty_and_is_not_created_by_reading() {
     assert!(!folder.path().join("none").exists());
 }
 
+// U081, U087, U101, U105
 #[test]
 fn what_is_published_is_found_with_its_code() {
     let folder = tempfile::tempdir().unwrap();
@@ -101,6 +109,7 @@ fn what_is_published_is_found_with_its_code() {
     assert!(report.is_sound() && report.lines == 3 && report.records == 3, "{report:?}");
 }
 
+// U040, U098
 #[test]
 fn a_record_is_replaced_only_by_what_beat_that_very_record() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,6 +138,7 @@ fn a_record_is_replaced_only_by_what_beat_that_very_record() {
     assert!(registry.verify_chain().unwrap().is_sound());
 }
 
+// U100
 #[test]
 fn the_default_may_be_first_and_a_slower_kernel_may_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -168,6 +178,7 @@ fn a_simulated_kernel_is_listed_and_never_served() {
     assert_eq!(registry.lookup(&key).unwrap().unwrap().id, measured);
 }
 
+// U017
 #[test]
 fn a_kernel_that_contradicts_itself_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -191,6 +202,7 @@ fn a_kernel_that_contradicts_itself_is_refused() {
     judge(good()).unwrap();
 }
 
+// U095
 #[test]
 fn a_publication_that_fails_half_way_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -206,6 +218,7 @@ fn a_publication_that_fails_half_way_leaves_nothing() {
     assert!(registry.verify_chain().unwrap().is_sound());
 }
 
+// U041, U087, U163
 #[test]
 fn an_archive_carries_records_with_their_fingerprint_and_restores_damaged_files() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -256,6 +269,7 @@ fn the_last_heuristic_of_a_subject_is_in_force_and_a_damaged_one_is_named() {
     assert!(problems.iter().all(|problem| problem.path.starts_with(folder.path().join("heuristics"))));
 }
 
+// U091
 #[test]
 fn a_damaged_record_stands_aside_for_the_one_before() {
     let folder = tempfile::tempdir().unwrap();
@@ -295,6 +309,7 @@ fn a_line_changed_removed_or_inserted_breaks_the_chain_at_its_place() {
     }
 }
 
+// U096
 #[test]
 fn an_unfinished_line_is_passed_over_and_then_replaced() {
     let folder = tempfile::tempdir().unwrap();
@@ -313,6 +328,7 @@ fn an_unfinished_line_is_passed_over_and_then_replaced() {
     assert!(registry.verify_chain().unwrap().is_sound());
 }
 
+// U040, U095
 #[test]
 fn writers_wait_for_one_another() {
     let folder = tempfile::tempdir().unwrap();
@@ -345,6 +361,7 @@ fn a_folder_that_cannot_be_written_is_a_clear_error() {
 }
 
 proptest! {
+    // U082
     #[test]
     fn any_flipped_bit_is_named_and_the_rest_stays_readable(file in 0_usize..7, share in 0.0..1.0_f64, bit in 0..8_u32) {
         let folder = tempfile::tempdir().unwrap();
@@ -387,6 +404,114 @@ proptest! {
                 prop_assert!(matches!(error, RegistryError::Archive { .. }), "{error}");
                 prop_assert!(registry.list().unwrap().is_empty());
             }
+        }
+    }
+}
+
+/// U086, U103: another microcode or tool means verifying again, once; nothing else does.
+#[test]
+fn a_record_is_served_only_under_the_conditions_it_was_verified_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, records) = filled(folder.path());
+    let record = registry.show(records[0]).unwrap();
+    let unverified = |microcode: &str| registry.unverified(&record, &conditions(microcode)).unwrap();
+    assert_eq!(unverified("0x1"), Vec::<String>::new());
+    assert_eq!(unverified("0x2"), ["microcode was 0x1 and is 0x2"]);
+    let verified = Verified { at: AT.to_owned(), conditions: conditions("0x2"), median_ns: 812 };
+    registry.note_verified(records[0], &verified).unwrap();
+    assert_eq!(unverified("0x2"), Vec::<String>::new());
+    assert_eq!(unverified("0x1"), ["microcode was 0x2 and is 0x1"]);
+    assert_eq!(registry.list().unwrap()[0].verified, Some(verified));
+    assert_eq!(registry.list().unwrap()[1].verified, None);
+    assert!(registry.verify_chain().unwrap().is_sound());
+    let nobody = Digest::of(b"nobody");
+    let verified = Verified { at: AT.to_owned(), conditions: conditions("0x2"), median_ns: 1 };
+    assert!(matches!(registry.note_verified(nobody, &verified), Err(RegistryError::Name { .. })));
+}
+
+// U022, U080
+#[test]
+fn a_record_that_does_not_say_how_it_was_verified_must_be_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::open(folder.path());
+    let key = key(64, "zen3");
+    let mut old = subject(&key, b"code", Incumbent::Default, 0.8);
+    (old.conditions, old.verification.drift) = (None, None);
+    let evidence = kernel(&key, b"code", Incumbent::Default, 0.8).evidence().clone();
+    let id = registry.publish(&Judged::by(&Claim::DEFAULT, evidence, old), b"code", AT).unwrap();
+    let reasons = registry.unverified(&registry.show(id).unwrap(), &conditions("0x1")).unwrap();
+    assert!(reasons.len() == 1 && reasons[0].contains("does not say"), "{reasons:?}");
+}
+
+/// What another machine of the same kind says it has verified is not believed before it was verified here.
+#[test]
+fn a_record_from_an_archive_is_not_served_before_it_was_verified_here() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (registry, records) = filled(there.path());
+    let archive = there.path().join("archive.jsonl");
+    fs::write(&archive, registry.export().unwrap().archive).unwrap();
+    let registry = Registry::open(here.path());
+    registry.import(&archive, AT).unwrap();
+    let record = registry.lookup(&key(128, "zen3")).unwrap().unwrap();
+    assert_eq!(record.id, records[1]);
+    let reasons = registry.unverified(&record, &conditions("0x1")).unwrap();
+    assert!(reasons.len() == 1 && reasons[0].contains("archive"), "{reasons:?}");
+    let verified = Verified { at: AT.to_owned(), conditions: conditions("0x1"), median_ns: 812 };
+    registry.note_verified(record.id, &verified).unwrap();
+    assert_eq!(registry.unverified(&record, &conditions("0x1")).unwrap(), Vec::<String>::new());
+}
+
+// U021
+#[test]
+fn answers_that_drift_too_far_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::open(folder.path());
+    let key = key(64, "zen3");
+    for relative_error in [2e-3, f64::NAN] {
+        let mut drifting = subject(&key, b"code", Incumbent::Default, 0.8);
+        drifting.verification.drift = Some(DriftFacts { max_ulps: 9.0, relative_error, limit: 1e-3 });
+        let evidence = kernel(&key, b"code", Incumbent::Default, 0.8).evidence().clone();
+        let refused = registry.publish(&Judged::by(&Claim::DEFAULT, evidence, drifting), b"code", AT);
+        assert!(matches!(refused, Err(RegistryError::Refused(Refusal::Inconsistent(_)))), "{refused:?}");
+    }
+}
+
+/// An anonymous archive says nothing of its maker's folders, and is taken in like any other.
+#[test]
+fn an_anonymous_archive_names_no_folder() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let registry = Registry::open(there.path());
+    let key = key(64, "zen3");
+    let mut mine = subject(&key, b"code", Incumbent::Default, 0.8);
+    mine.origin.campaign = "/home/somebody/secret/campaign".to_owned();
+    let evidence = kernel(&key, b"code", Incumbent::Default, 0.8).evidence().clone();
+    registry.publish(&Judged::by(&Claim::DEFAULT, evidence, mine), b"code", AT).unwrap();
+    let exported = registry.export_anonymous().unwrap();
+    assert_eq!((exported.records, exported.damaged.len()), (1, 0));
+    let text = String::from_utf8(exported.archive.clone()).unwrap();
+    assert!(!text.contains("somebody") && !text.contains("0x1"), "{text}");
+    let archive = there.path().join("archive.jsonl");
+    fs::write(&archive, exported.archive).unwrap();
+    let registry = Registry::open(here.path());
+    assert_eq!(registry.import(&archive, AT).unwrap().records.len(), 1);
+    let record = registry.lookup(&key).unwrap().unwrap();
+    assert_eq!(record.kernel.verdict().kind, Decision::Faster);
+    assert_eq!(record.kernel.subject().origin.campaign, "");
+}
+
+// U090, U106
+#[test]
+fn adding_records_changes_nothing_for_other_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, records) = filled(folder.path());
+    let mut threads = key(128, "zen3");
+    threads.threads = 2;
+    let others = [key(129, "zen3"), key(128, "zen4"), threads];
+    for (at, other) in others.iter().enumerate() {
+        let code = [at as u8; 9];
+        registry.publish(&kernel(other, &code, Incumbent::Default, 0.5), &code, AT).unwrap();
+        for (size, record) in [64, 128, 256].into_iter().zip(&records) {
+            assert_eq!(registry.lookup(&key(size, "zen3")).unwrap().unwrap().id, *record);
         }
     }
 }

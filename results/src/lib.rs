@@ -22,6 +22,7 @@ mod format;
 mod importance;
 mod matrix;
 mod page;
+mod placement;
 mod report;
 mod roofline;
 mod summary;
@@ -36,6 +37,7 @@ pub use matrix::{
     Comparison, ComparisonReport, Course, Estimate, Found, Front, MatrixResults, ProblemSummary, QUALITIES,
     Ranking, StrategySummary, TimeToQuality, Tradeoff, comparison_report,
 };
+pub use placement::{Placed, Placement};
 pub use report::{Report, report};
 pub use roofline::{Bound, bound};
 pub use summary::{KernelSummary, SUMMARY_VERSION, Summary};

@@ -67,6 +67,7 @@ mod tests {
         }
     }
 
+    // U128
     #[test]
     fn a_square_matmul_is_bound_by_arithmetic_and_a_row_by_bandwidth() {
         let square = Work { operations: 2.0 * 1024_f64.powi(3), compulsory_bytes: 12 << 20 };

@@ -5,7 +5,7 @@ use tilewright_ir::{CacheState, Schedule};
 use tilewright_journal::{Measurement, Subject};
 
 use crate::roofline::{Bound, bound};
-use crate::{Campaign, format};
+use crate::{Campaign, Placed, Placement, format};
 
 /// Version of [`Summary`]'s form, raised when a name changes its meaning.
 pub const SUMMARY_VERSION: u32 = 1;
@@ -24,6 +24,8 @@ pub struct Summary {
     /// Default time over winner time, median of the confirmation's pairs: above 1 the winner is faster. 1 where
     /// nothing was judged faster, so that the winner is the default itself.
     pub speedup: Option<f64>,
+    /// The winner beside the ceiling and the best known.
+    pub placement: Option<Placement>,
     /// What the device can do.
     pub ceiling: CeilingSummary,
     /// Distinct programs verified and timed.
@@ -116,8 +118,18 @@ impl Summary {
         let default_kept =
             campaign.confirmation.as_ref().is_some_and(|found| found.winner.trial == found.default.trial);
         let ratio = campaign.confirmation.as_ref().and_then(|found| found.judgement.verdict.ratio);
+        let placement = winner.as_ref().map(|winner| {
+            Placement::of(&Placed {
+                median_ns: winner.median_ns,
+                gflops: winner.gflops,
+                bound: &bound,
+                best_known_ns: campaign.started.best_known_ns,
+                confirmed: campaign.confirmation.is_some(),
+            })
+        });
         Self {
             version: SUMMARY_VERSION,
+            placement,
             winner,
             default,
             confirmed: campaign.confirmation.is_some(),

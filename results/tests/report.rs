@@ -31,6 +31,7 @@ fn assert_balanced(markup: &str) {
     assert!(open.is_empty(), "{open:?}");
 }
 
+// U032, U062, U150
 #[test]
 fn a_page_stands_alone_and_shows_everything() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,6 +92,7 @@ fn one_journal_gives_one_page() {
     assert!(first == second);
 }
 
+// U065, U151
 #[test]
 fn a_campaign_stopped_anywhere_has_a_page() {
     let events = events(12, 3);
@@ -122,6 +124,7 @@ fn damage_is_named_on_the_page_and_a_lost_start_is_an_error() {
     assert!(matches!(report(folder.path()), Err(ReportError::Journal(_))));
 }
 
+// U120
 #[test]
 fn the_summary_agrees_with_the_journal() {
     let campaign = campaign(&events(400, 1));
@@ -141,6 +144,7 @@ fn the_summary_agrees_with_the_journal() {
     }
 }
 
+// U153
 #[test]
 fn the_best_so_far_only_improves_and_ends_with_the_last_trial() {
     let campaign = campaign(&events(400, 5));
@@ -163,6 +167,7 @@ fn the_parameter_that_the_model_makes_matter_most_comes_first() {
     assert!(ranking[place("order")].share < 0.05, "{ranking:?}");
 }
 
+// U155
 #[test]
 fn the_export_has_one_line_a_trial_and_as_many_fields_in_each() {
     let campaign = campaign(&events(100, 7));
@@ -184,4 +189,28 @@ fn the_export_has_one_line_a_trial_and_as_many_fields_in_each() {
     assert!(lines[0].starts_with("trial,outcome,") && lines[0].ends_with("schedule.unroll"));
     assert!(lines.iter().all(|line| fields(line) == fields(lines[0])));
     assert!(text.contains("ok,measured,"));
+}
+
+/// A kernel that is right and far from the best known is called what it is, on the page and in the summary.
+#[test]
+fn what_is_no_replacement_is_called_so() {
+    let mut events = events(60, 8);
+    let Event::CampaignStarted(started) = &mut events[0] else { panic!("the first event") };
+    started.best_known_ns = Some(1000.0);
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &events);
+    let page = fs::read_to_string(report(folder.path()).unwrap().page).unwrap();
+    assert!(page.contains("Not a replacement.") && page.contains("as long as the best known"));
+    assert_balanced(&page);
+    let placement = Summary::of(&campaign(&events)).placement.unwrap();
+    assert!(!placement.replacement && placement.best_known_ratio.unwrap() > 1000.0, "{placement:?}");
+
+    let Event::CampaignStarted(started) = &mut events[0] else { panic!("the first event") };
+    started.best_known_ns = None;
+    let placement = Summary::of(&campaign(&events)).placement.unwrap();
+    assert!(placement.replacement && placement.ceiling_fraction > 0.1, "{placement:?}");
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &events);
+    let page = fs::read_to_string(report(folder.path()).unwrap().page).unwrap();
+    assert!(!page.contains("Not a replacement"));
 }

@@ -137,6 +137,7 @@ mod tests {
         assert!((1..=usable.len()).contains(&physical_cores(usable)));
     }
 
+    // U165
     #[test]
     fn overlapping_pins_give_back_the_first_affinity() {
         let mask = |set: CpuSet| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect::<Vec<_>>();

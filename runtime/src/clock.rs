@@ -29,6 +29,7 @@ impl Clock {
 mod tests {
     use super::Clock;
 
+    // U038
     #[test]
     fn never_goes_backwards() {
         let clock = Clock::start();

@@ -2,7 +2,7 @@
 
 use tilewright_codegen::{Artifact, EntryPoint, Isa, isa};
 use tilewright_ir::WorkloadKey;
-use tilewright_registry::{Record, Registry, RegistryError};
+use tilewright_registry::{Conditions, Digest, Record, Registry, RegistryError};
 
 /// Why a kept kernel cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -20,14 +20,39 @@ pub enum DispatchError {
     },
 }
 
-/// The kernel to serve for this key: the current record, measured on this device; `None` when there is none.
+/// What is kept for a key.
+#[derive(Debug)]
+pub enum Dispatched {
+    /// Nothing.
+    Nothing,
+    /// A kernel that must be verified again before it is served (`tilewright registry verify`).
+    Unverified {
+        /// The record.
+        record: Digest,
+        /// What has changed since it was verified, one phrase each.
+        reasons: Vec<String>,
+    },
+    /// A kernel to serve.
+    Kernel(Box<Record>, Artifact),
+}
+
+/// The kernel to serve for this key: the current record, measured on this device and verified under the conditions of
+/// `now` ([`crate::HostFacts::conditions`]).
 ///
 /// # Errors
 /// When the record or its code is damaged, or needs instructions that are not there.
-pub fn dispatch(registry: &Registry, key: &WorkloadKey) -> Result<Option<(Record, Artifact)>, DispatchError> {
-    let Some(record) = registry.lookup(key)? else { return Ok(None) };
+pub fn dispatch(
+    registry: &Registry,
+    key: &WorkloadKey,
+    now: &Conditions,
+) -> Result<Dispatched, DispatchError> {
+    let Some(record) = registry.lookup(key)? else { return Ok(Dispatched::Nothing) };
+    let reasons = registry.unverified(&record, now)?;
+    if !reasons.is_empty() {
+        return Ok(Dispatched::Unverified { record: record.id, reasons });
+    }
     let artifact = artifact_of(registry, &record)?;
-    Ok(Some((record, artifact)))
+    Ok(Dispatched::Kernel(Box::new(record), artifact))
 }
 
 /// The machine code of a record, its digest checked.

@@ -2,12 +2,14 @@
 
 mod caches;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 
 use raw_cpuid::{CpuId, CpuIdReaderNative};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use tilewright_registry::Conditions;
 
 pub use caches::{CacheFacts, CacheKind};
 
@@ -45,6 +47,9 @@ pub struct HostFacts {
     pub kernel: String,
     /// Whether a hypervisor says that it is there.
     pub virtualised: bool,
+    /// Version of the processor's microcode as the system gives it, several joined by `+`; `None` where it does not.
+    #[serde(default)]
+    pub microcode: Option<String>,
 }
 
 impl HostFacts {
@@ -77,6 +82,7 @@ impl HostFacts {
             os: os_name().unwrap_or_else(|| system.sysname().to_string_lossy().into_owned()),
             kernel: system.release().to_string_lossy().into_owned(),
             virtualised: identity.as_ref().is_some_and(raw_cpuid::FeatureInfo::has_hypervisor),
+            microcode: fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| microcode(&text)),
         }
     }
 
@@ -93,6 +99,14 @@ impl HostFacts {
     /// Bytes of the last level of cache, 0 when unknown.
     pub fn last_level_bytes(&self) -> usize {
         self.data_caches().last().map_or(0, |cache| cache.bytes)
+    }
+
+    /// Versions that a kept kernel was verified with, and must be verified again when they change: this tool, whose
+    /// code generator is the kernels' compiler, and the microcode.
+    pub fn conditions(&self) -> Conditions {
+        let mut versions = BTreeMap::from([("tool".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]);
+        versions.extend(self.microcode.clone().map(|version| ("microcode".to_owned(), version)));
+        Conditions(versions)
     }
 
     /// Names the machine as far as the speed of generated code depends on it: equal for machines on which
@@ -165,6 +179,13 @@ fn features(cpu: &CpuId<CpuIdReaderNative>) -> Vec<String> {
     known.into_iter().chain(matrix).filter(|&(_, there)| there).map(|(name, _)| name.to_owned()).collect()
 }
 
+/// The different microcode versions in the text of `/proc/cpuinfo`, in order.
+fn microcode(text: &str) -> Option<String> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("microcode")?.split_once(':'));
+    let versions: BTreeSet<&str> = lines.map(|(_, version)| version.trim()).collect();
+    (!versions.is_empty()).then(|| versions.into_iter().collect::<Vec<_>>().join("+"))
+}
+
 /// Name and version of the distribution.
 fn os_name() -> Option<String> {
     let release = fs::read_to_string("/etc/os-release").ok()?;
@@ -187,6 +208,24 @@ mod tests {
         assert_eq!(host, HostFacts::detect());
     }
 
+    /// An update of the microcode is another condition on the same machine.
+    // U086
+    #[test]
+    fn conditions_name_tool_and_microcode() {
+        let text = "processor\t: 0\nmicrocode\t: 0xa20120e\nprocessor\t: 1\nmicrocode\t: 0xa20120e\n";
+        assert_eq!(microcode(text).as_deref(), Some("0xa20120e"));
+        assert_eq!(microcode(&format!("{text}microcode : 0xa20120f\n")).as_deref(), Some("0xa20120e+0xa20120f"));
+        assert_eq!(microcode("processor : 0\n"), None);
+        let with = |version: Option<&str>| HostFacts {
+            microcode: version.map(str::to_owned),
+            ..HostFacts::detect()
+        };
+        let (old, new) = (with(Some("0x1")), with(Some("0x2")));
+        assert_eq!(old.fingerprint(), new.fingerprint());
+        assert_eq!(old.conditions().changes(&new.conditions()), ["microcode was 0x1 and is 0x2"]);
+        assert_eq!(with(None).conditions().changes(&old.conditions()).len(), 1);
+    }
+
     #[test]
     fn survives_serialisation() {
         let host = HostFacts::detect();
@@ -194,6 +233,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<HostFacts>(&text).unwrap(), host);
     }
 
+    // U081, U088, U103
     #[test]
     fn the_fingerprint_depends_on_what_matters_only() {
         let cache = CacheFacts {
@@ -225,6 +265,7 @@ mod tests {
             kernel: "y".into(),
             os: "z".into(),
             memory_bytes: 1,
+            microcode: Some("0x7".into()),
             ..host.clone()
         };
         assert_eq!(renamed.fingerprint(), fingerprint);

@@ -1,6 +1,8 @@
 //! A kernel ready to run, and timing its launches.
 
+use std::cell::Cell;
 use std::hint::black_box;
+use std::marker::PhantomData;
 
 use tilewright_codegen::{Artifact, WORKSPACE_ALIGNMENT};
 
@@ -22,6 +24,17 @@ pub struct Operands {
 }
 
 /// An artifact mapped to run, with the workspace that its launches share.
+///
+/// Launches of one loaded kernel must not overlap, so threads cannot share it; each loads the artifact for itself,
+/// which gives it a workspace of its own:
+///
+/// ```compile_fail,E0277
+/// fn share(kernel: &tilewright_runtime::LoadedKernel) {
+///     std::thread::scope(|scope| {
+///         scope.spawn(|| kernel.workers());
+///     });
+/// }
+/// ```
 #[derive(Debug)]
 pub struct LoadedKernel {
     entry: KernelEntry,
@@ -29,6 +42,8 @@ pub struct LoadedKernel {
     workspace: Option<GuardedBuffer>,
     /// Keeps what `entry` points to.
     code: ExecutableCode,
+    /// May move to another thread, but not be used by two at once: launches share the workspace.
+    not_shared: PhantomData<Cell<()>>,
 }
 
 impl LoadedKernel {
@@ -56,7 +71,7 @@ impl LoadedKernel {
                 GuardedBuffer::new(&spec.huge())
             })
             .transpose()?;
-        Ok(Self { entry, workers: artifact.workers as usize, workspace, code })
+        Ok(Self { entry, workers: artifact.workers as usize, workspace, code, not_shared: PhantomData })
     }
 
     /// Number of workers that a launch must have.

@@ -35,7 +35,7 @@ mod testing;
 pub use affinity::usable_processors;
 pub use ceiling::{Bandwidth, CeilingMeter, Ceilings, Effort, FmaRate, MemoryLevel, VectorIsa};
 pub use clock::Clock;
-pub use dispatch::{DispatchError, artifact_of, dispatch};
+pub use dispatch::{DispatchError, Dispatched, artifact_of, dispatch};
 pub use error::RuntimeError;
 pub use eviction::Eviction;
 pub use executable::{ExecutableCode, KernelEntry};

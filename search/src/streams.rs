@@ -40,6 +40,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    // U043
     #[test]
     fn trials_and_rounds_draw_from_streams_of_their_own() {
         let mut seen = BTreeSet::new();

@@ -156,6 +156,7 @@ impl Runner for SyntheticRunner {
                 max_error: 0.0,
                 tolerance: 0.0,
                 miss_probability: 0.0,
+                drift: None,
             },
             ceilings: Ceilings { threads: 1, gflops: 1.0, bandwidths: Vec::new(), noise_floor: None },
             elapsed_ns: 7,

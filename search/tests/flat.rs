@@ -55,6 +55,7 @@ fn cost(strategy: &mut dyn Strategy, rng: &mut ChaCha8Rng) -> (f64, f64) {
     ((after.0 - before.0) as f64 / QUESTIONS as f64, (after.1 - before.1) as f64 / QUESTIONS as f64)
 }
 
+// U123, U125
 #[test]
 fn a_question_costs_the_same_after_a_hundred_thousand_trials_as_after_a_thousand() {
     let (space, subject) = (support::space(), support::subject());

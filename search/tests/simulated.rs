@@ -110,6 +110,7 @@ fn advantage(name: &str, seeds: u64, trials: u64) -> f64 {
     sum
 }
 
+// U023
 #[test]
 fn no_campaign_ends_slower_than_its_default_and_most_end_faster() {
     let mut faster = 0;

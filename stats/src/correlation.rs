@@ -89,6 +89,7 @@ mod tests {
         assert_eq!(spearman(&[1.0, 1.0], &[1.0, 2.0]), Err(SampleError::Constant));
     }
 
+    // U005
     #[test]
     fn the_geometric_mean_of_a_gain_and_its_inverse_is_one() {
         assert!((geometric_mean(&[4.0, 0.25]).unwrap() - 1.0).abs() < 1e-12);

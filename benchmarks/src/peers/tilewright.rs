@@ -5,7 +5,7 @@ use tilewright_codegen::{Artifact, Isa, isas};
 use tilewright_evaluator::device_limits;
 use tilewright_ir::{CacheState, Workload, WorkloadKey, default_schedule, legalise, lower};
 use tilewright_registry::Registry;
-use tilewright_runtime::{HostFacts, LoadedKernel, Operands, Pool, dispatch};
+use tilewright_runtime::{Dispatched, HostFacts, LoadedKernel, Operands, Pool, dispatch};
 
 use super::{Absent, Contender, Entry, Problem, Role, Setup, Unsupported};
 
@@ -55,12 +55,19 @@ impl Tilewright {
             threads: self.threads,
             cache: CacheState::Warm,
         };
-        let found = dispatch(registry, &key).map_err(|error| Unsupported(error.to_string()))?;
-        Ok(found.map(|(record, artifact)| {
-            let schedule = &record.kernel.subject().schedule;
-            let description = format!("registered, {}: {schedule}", artifact.isa);
-            (artifact, description)
-        }))
+        let found = dispatch(registry, &key, &self.host.conditions());
+        match found.map_err(|error| Unsupported(error.to_string()))? {
+            Dispatched::Nothing => Ok(None),
+            Dispatched::Unverified { record, reasons } => Err(Unsupported(format!(
+                "record {record} must be verified again (tilewright registry verify): {}",
+                reasons.join("; ")
+            ))),
+            Dispatched::Kernel(record, artifact) => {
+                let schedule = &record.kernel.subject().schedule;
+                let description = format!("registered, {}: {schedule}", artifact.isa);
+                Ok(Some((artifact, description)))
+            }
+        }
     }
 
     fn default(&self, workload: &Workload) -> Result<(Artifact, String), Unsupported> {

@@ -17,15 +17,8 @@ use crate::protocol::TimePlan;
 use crate::runner::Task;
 use crate::stand::{Effort, Samples};
 
-/// A time below the arithmetic ceiling's by more than this share cannot be true: room for a ceiling that
-/// was measured while the machine was busy.
-const CEILING_MARGIN: f64 = 1.05;
-
 /// Candidates that passed and are remembered, so that becoming the incumbent needs no new examination.
 const REMEMBERED: usize = 256;
-
-/// Measurements of the ceiling before a time is called impossible: a busy machine shows too low a one.
-const CEILING_ATTEMPTS: u32 = 10;
 
 /// Attempts at a comparison that the coordinator's clock contradicts.
 pub(super) const ATTEMPTS: u32 = 3;
@@ -176,19 +169,5 @@ impl DeviceRunner {
     /// Longest time for each set of inputs when nothing is known.
     pub(super) fn patience(&self) -> Duration {
         Duration::from_secs(2) + Duration::from_nanos(self.slowest_ns() as u64)
-    }
-
-    /// Compares a time with the arithmetic ceiling, measured again before anything is called impossible.
-    pub(super) fn plausible(&mut self, launch_ns: f64) -> Result<(), EvalError> {
-        let operations = self.stand.computation().operations();
-        let possible = |gflops: f64| gflops <= 0.0 || launch_ns >= operations / (gflops * CEILING_MARGIN);
-        for _ in 0..CEILING_ATTEMPTS {
-            if possible(self.fma_gflops) {
-                return Ok(());
-            }
-            self.raise_ceiling()?;
-        }
-        let (found, ceiling) = (operations / launch_ns, self.fma_gflops);
-        Err(EvalError::Implausible(format!("{found:.1} GFLOP/s, the ceiling is {ceiling:.1}")))
     }
 }

@@ -6,6 +6,7 @@
 mod confirm;
 mod measure;
 mod pacing;
+mod plausible;
 mod rematch;
 mod settings;
 mod statistics;
@@ -34,6 +35,8 @@ pub struct DeviceRunner {
     host: HostFacts,
     /// Highest multiply-add rate seen, GFLOP/s.
     fma_gflops: f64,
+    /// Highest rate seen of reading as many bytes as the workload moves, GB/s.
+    read_gbps: f64,
     incumbent: Option<Known>,
     passed: Vec<Known>,
     statistics: DeviceStatistics,
@@ -70,6 +73,7 @@ impl DeviceRunner {
             key,
             host: HostFacts::detect(),
             fma_gflops: 0.0,
+            read_gbps: 0.0,
             settings,
             incumbent: None,
             passed: Vec::new(),
@@ -140,6 +144,7 @@ impl DeviceRunner {
     fn raise_ceiling(&mut self) -> Result<StandCeiling, EvalError> {
         let measured = self.stand.ceiling(0.0)?;
         self.fma_gflops = self.fma_gflops.max(measured.undisturbed_fma_gflops);
+        self.read_gbps = self.read_gbps.max(measured.read_gbps);
         Ok(measured)
     }
 

@@ -145,6 +145,7 @@ mod tests {
         }
     }
 
+    // U025, U127
     #[test]
     fn effort_goes_to_close_candidates() {
         let pacing = Pacing::default();
@@ -170,6 +171,7 @@ mod tests {
         assert_eq!(pacing.more(&long(&[1.0; 3]), 2e8), 0);
     }
 
+    // U036
     #[test]
     fn short_kernels_are_launched_several_times_a_sample() {
         let pacing = Pacing::default();

@@ -122,7 +122,7 @@ impl TestStand {
     pub(crate) fn verification(&self) -> Verification {
         let run = self.sets.iter().zip(&self.seen).filter(|(_, seen)| seen.is_some());
         let seen: Vec<Seen> = self.seen.iter().flatten().copied().collect();
-        evidence(run.map(|(set, _)| set.check()), &seen, self.tolerance)
+        evidence(run.map(|(set, _)| set.check()), &seen, &self.tolerance)
     }
 
     fn check(&mut self, set: usize) -> Result<(), EvalError> {

@@ -3,16 +3,21 @@
 //! Expected results exist only in the coordinator. A small output is compared element by element with the
 //! operator's reference on every set of inputs. A large one is compared whole on the exact integers by a
 //! random product after Freivalds, and on a sample of elements with real values. Whatever lies between rows
-//! must be untouched, and an element that was not written shows as NaN.
+//! must be untouched, and an element that was not written shows as NaN, of a bit pattern that no arithmetic makes.
+//!
+//! A set of inputs is *golden* only if its reference differs from zeros, and from its own mean, by many times the
+//! allowed error ([`SetCheck::is_golden`]); another is refused, since wrong answers would pass on it.
 
 mod elements;
 mod freivalds;
 mod gaps;
+#[cfg(test)]
+mod golden_tests;
 
 use rand::{Rng, RngExt};
 use tilewright_ir::computation::Computation;
-use tilewright_ir::{TensorLayout, TensorView, Workload};
-use tilewright_journal::{EvalError, Verification};
+use tilewright_ir::{TensorLayout, TensorView, Tolerance, Workload};
+use tilewright_journal::{Drift, EvalError, Verification};
 
 use crate::inputs::InputKind;
 use elements::ElementCheck;
@@ -25,6 +30,10 @@ const FULL_TERMS: u64 = 1 << 21;
 const FULL_ELEMENTS: u64 = 1 << 15;
 /// Most and fewest elements of a sample.
 const SAMPLE: std::ops::RangeInclusive<u64> = 16..=256;
+
+/// Least difference of a golden reference from zeros and from its mean, in allowed errors of the element where it is
+/// largest.
+const CLARITY: f64 = 16.0;
 
 /// What one output must hold after a launch on one set of inputs.
 pub(crate) struct SetCheck {
@@ -44,6 +53,10 @@ pub(crate) struct Seen {
     pub(crate) worst: f64,
     /// Elements compared one by one.
     pub(crate) elements: u64,
+    /// Largest error in units in the last place of the right value.
+    pub(crate) max_ulps: f64,
+    /// Error of all elements in the 2-norm, as a share of the reference's.
+    pub(crate) relative_error: f64,
 }
 
 impl SetCheck {
@@ -80,6 +93,11 @@ impl SetCheck {
         }
     }
 
+    /// Whether zeros, a mean or another constant are refused on this set by a wide margin.
+    pub(crate) fn is_golden(&self) -> bool {
+        self.elements.clarity() >= CLARITY
+    }
+
     /// Checks what a launch has left in the output.
     ///
     /// # Errors
@@ -100,7 +118,8 @@ impl SetCheck {
             )));
         }
         let seen = self.elements.check(&self.layout, output).map_err(|miss| {
-            wrong(self.layout.unravel(miss.flat), miss.found, miss.wanted, miss.error, miss.bound)
+            let at = miss.flat.map_or_else(Vec::new, |flat| self.layout.unravel(flat));
+            wrong(at, miss.found, miss.wanted, miss.error, miss.bound)
         })?;
         if let Some(whole) = &self.whole {
             whole.check(output).map_err(|miss| {
@@ -112,12 +131,14 @@ impl SetCheck {
     }
 }
 
-/// Sums up what all sets have shown. `relative` is the tolerance's factor of the magnitude.
+/// Sums up what all sets have shown.
 pub(crate) fn evidence<'a>(
     checks: impl Iterator<Item = &'a SetCheck> + Clone,
     seen: &[Seen],
-    relative: f64,
+    tolerance: &Tolerance,
 ) -> Verification {
+    let relative = tolerance.relative;
+    let largest = |of: fn(&Seen) -> f64| seen.iter().map(of).fold(0.0, f64::max);
     let complete = checks.clone().all(|check| check.complete);
     let product = checks.clone().any(|check| check.whole.is_some());
     let method = match (complete, product) {
@@ -135,9 +156,14 @@ pub(crate) fn evidence<'a>(
         method: method.to_owned(),
         inputs: checks.map(|check| check.kind.name().to_owned()).collect(),
         elements: seen.iter().map(|seen| seen.elements).sum(),
-        max_error: relative * seen.iter().map(|seen| seen.worst).fold(0.0, f64::max),
+        max_error: relative * largest(|seen| seen.worst),
         tolerance: relative,
         miss_probability,
+        drift: Some(Drift {
+            max_ulps: largest(|seen| seen.max_ulps),
+            relative_error: largest(|seen| seen.relative_error),
+            limit: tolerance.drift,
+        }),
     }
 }
 

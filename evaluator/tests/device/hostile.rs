@@ -26,6 +26,7 @@ fn is_wrong(error: &EvalError) -> bool {
     matches!(error, EvalError::WrongAnswer { tensor, .. } if tensor == "c")
 }
 
+// U002, U007
 fn wrong_answers_are_found() {
     let mut rig = Rig::scripted(SMALL);
     let nothing = code(|_| {});
@@ -76,6 +77,7 @@ fn one_wrong_element_of_a_large_output_is_found() {
     assert!(is_wrong(&error), "{error}");
 }
 
+// U002
 fn strays_are_named_by_operand() {
     let mut rig = Rig::scripted(SMALL);
     let strays: [(&str, Vec<u8>); 5] = [
@@ -145,6 +147,7 @@ fn stores_between_rows_are_found() {
     assert!(matches!(error, EvalError::OutOfBounds(_)), "{error}");
 }
 
+// U015
 fn old_values_must_be_used() {
     let mut rig = Rig::scripted("matmul:m=16,n=16,k=16,dtype=f32,accumulate=true");
     let shape = Shape { accumulate: true, ..Shape::cube(16) };
@@ -153,6 +156,7 @@ fn old_values_must_be_used() {
     assert!(is_wrong(&error), "{error}");
 }
 
+// U047, U052, U053, U058, U162
 fn crashes_are_told_apart() {
     let mut rig = Rig::scripted(SMALL);
     let undefined = rig.failure(code(|asm| asm.ud2().unwrap()), 0);
@@ -198,6 +202,7 @@ fn crashes_are_told_apart() {
     rig.success(code(|asm| multiply(asm, Shape::cube(16))), 0);
 }
 
+// U046, U048, U056, U057
 fn endless_loops_are_ended() {
     let mut rig = Rig::scripted(SMALL);
     let endless = code(|asm| {
@@ -211,6 +216,7 @@ fn endless_loops_are_ended() {
     rig.success(code(|asm| multiply(asm, Shape::cube(16))), 0);
 }
 
+// U006, U010
 fn work_must_be_done_in_timed_launches_too() {
     let mut rig = Rig::scripted(SMALL);
     let lazy = |launches: i32| {

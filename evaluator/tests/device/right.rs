@@ -1,7 +1,12 @@
 //! What is right must pass: real kernels, measured and confirmed.
 
-use tilewright_evaluator::{DeviceRunner, DeviceSettings, EvaluatorError, Runner};
-use tilewright_ir::{CacheState, WorkloadKey, operators};
+use std::time::Duration;
+
+use tilewright_evaluator::{
+    DeviceRunner, DeviceSettings, EvaluatorError, Runner, StandSettings, TestStand, device_limits,
+};
+use tilewright_ir::{CacheState, WorkloadKey, default_schedule, legalise, lower, operators};
+use tilewright_runtime::HostFacts;
 use tilewright_stats::{Claim, Decision, Evidence, Gate};
 
 use crate::support::{Rig, Test};
@@ -12,6 +17,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("two_threads_pass", two_threads_pass),
     ("cold_launches_pass", cold_launches_pass),
     ("a_kernel_does_not_beat_itself_when_confirmed", a_kernel_does_not_beat_itself_when_confirmed),
+    (
+        "defaults_of_all_test_workloads_pass_on_extreme_values",
+        defaults_of_all_test_workloads_pass_on_extreme_values,
+    ),
     ("ceilings_are_measured", ceilings_are_measured),
     ("what_does_not_fit_into_memory_is_refused", what_does_not_fit_into_memory_is_refused),
 ];
@@ -53,6 +62,7 @@ fn two_threads_pass() {
 }
 
 /// Whether they are slower is for benchmarks to say: a disturbed warm launch can take longer than a cold one.
+// U033, U035
 fn cold_launches_pass() {
     let evaluation = Rig::cold("matmul:m=64,n=64,k=64,dtype=f32").evaluate();
     let measurement = evaluation.outcome.unwrap();
@@ -61,15 +71,42 @@ fn cold_launches_pass() {
     assert!(incumbent.len() == candidate.len() && incumbent.len() >= 3);
 }
 
+// U008, U027
 fn a_kernel_does_not_beat_itself_when_confirmed() {
     let mut rig = Rig::real("matmul:m=48,n=48,k=48,dtype=f32", 1);
     let task = rig.task.clone();
     let report = rig.runner.confirm(&task, &task).unwrap().unwrap();
     assert!(report.winner.measurement.p99_ns.unwrap() >= 100.0);
-    assert_eq!(report.verification.inputs.len(), 3);
+    assert_eq!(report.verification.inputs, ["integer", "heavy_tailed", "extreme", "structured"]);
+    let drift = report.verification.drift.unwrap();
+    assert!(drift.relative_error < 1e-5 && drift.limit == 1e-3 && drift.max_ulps >= 0.5, "{drift:?}");
     assert!(report.winner.listing.disassembly.contains("ret") && !report.winner.listing.program.is_empty());
     let verdict = Claim::DEFAULT.judge(&report.evidence);
     assert!(verdict.kind == Decision::Inconclusive, "{verdict:?}");
+}
+
+/// Zeros, subnormal and large numbers, infinities and NaN come out as the definition says, with every layout, stride
+/// and epilogue.
+// U011
+fn defaults_of_all_test_workloads_pass_on_extreme_values() {
+    let host = HostFacts::detect();
+    let settings = DeviceSettings::detect(0).unwrap();
+    let limits = device_limits(settings.isa, 1, &host);
+    let long = "matmul:m=5,n=9,k=100000,dtype=f32".parse().unwrap();
+    let workloads = operators().iter().flat_map(|operator| operator.test_workloads()).chain([long]);
+    for workload in workloads {
+        let program = lower(&workload, &default_schedule(&workload, &limits), &limits).unwrap();
+        let artifact = settings.isa.compile(&legalise(&program, &limits).unwrap()).unwrap();
+        let key = WorkloadKey { workload, target: host.fingerprint(), threads: 1, cache: CacheState::Warm };
+        for seed in 0..4 {
+            let executable = settings.executable.clone();
+            let mut stand = TestStand::new(&key, StandSettings { executable, seed, thorough: true }).unwrap();
+            let seen = stand.examine(&artifact, Duration::from_secs(20));
+            let seen = seen.unwrap_or_else(|error| panic!("{key} with seed {seed}: {error}"));
+            let inputs = seen.verification.inputs;
+            assert!(inputs.iter().any(|kind| kind == "extreme"), "{key}: {inputs:?}");
+        }
+    }
 }
 
 fn ceilings_are_measured() {
@@ -79,6 +116,7 @@ fn ceilings_are_measured() {
     assert!(rig.evaluate().outcome.unwrap().is_measured());
 }
 
+// U161
 fn what_does_not_fit_into_memory_is_refused() {
     let workload = "matmul:m=1000000,n=1000000,k=8,dtype=f32".parse().unwrap();
     let key = WorkloadKey { workload, target: String::new(), threads: 1, cache: CacheState::Warm };

@@ -95,6 +95,7 @@ fn distinct(workload: &Workload, limits: &Limits, count: usize) -> usize {
     hashes.len()
 }
 
+// U051, U108, U163
 #[test]
 fn random_genomes_are_legal_and_their_schedules_lead_back_to_them() {
     everywhere(|workload, limits, space| {
@@ -120,6 +121,7 @@ fn random_genomes_are_different_programs() {
     }
 }
 
+// U126
 #[test]
 fn at_least_95_percent_of_100_000_random_genomes_are_different_programs() {
     for limits in [avx2(1), avx2(2)] {
@@ -160,6 +162,7 @@ fn enumerate(space: &SearchSpace, beginning: &mut Vec<u16>) -> u128 {
     sum
 }
 
+// U111
 #[test]
 fn counting_by_facts_agrees_with_counting_one_by_one() {
     for (text, limits) in [
@@ -173,6 +176,7 @@ fn counting_by_facts_agrees_with_counting_one_by_one() {
     }
 }
 
+// U112, U117
 #[test]
 fn register_tiles_are_refused_where_lowering_refuses_them() {
     let (workload, limits) = (workload(SHAPES[3]), avx2(1));
@@ -199,6 +203,7 @@ fn register_tiles_are_refused_where_lowering_refuses_them() {
     assert!(allowed > 50 && refused > 50);
 }
 
+// U117
 #[test]
 fn rests_are_turned_where_lowering_turns_them() {
     let (mut allowed, mut refused) = (0, 0);
@@ -241,6 +246,7 @@ fn the_default_genome_is_the_default_schedule_or_near_to_it() {
     assert!(same * 10 >= spaces * 9, "{same} of {spaces}");
 }
 
+// U167
 #[test]
 fn starts_are_legal_and_different_the_default_first() {
     let mut kinds = BTreeSet::new();
@@ -262,6 +268,7 @@ fn starts_are_legal_and_different_the_default_first() {
     assert!(fit * 10 >= all * 9, "{fit} of {all}");
 }
 
+// U051
 #[test]
 fn what_is_wrong_with_a_genome_is_said() {
     let space = SearchSpace::of(&workload(SHAPES[12]), &avx2(1)).unwrap();

@@ -9,7 +9,7 @@ use crate::affine::{Affine, Variable};
 use crate::computation::{ACCUMULATED, AxisRole, Computation, ComputationAxis, Contraction, Operand};
 use crate::data_type::DataType;
 use crate::expression::{Binary, Expression, Unary};
-use crate::operator::{Operator, ReferenceElement, Tolerance};
+use crate::operator::{DEFAULT_DRIFT, Operator, ReferenceElement, Tolerance, summation_error};
 use crate::program::{Access, Role, Target, TensorId};
 use crate::tensor::TensorView;
 use crate::workload::{Parameters, Workload, WorkloadError};
@@ -233,14 +233,17 @@ impl Operator for Matmul {
         ReferenceElement { value, magnitude }
     }
 
-    /// Any order of summation of k products and up to three further operations stays within
-    /// `γ = (k+4)·u / (1 − (k+4)·u)` of the sum of magnitudes (Higham, Accuracy and Stability of Numerical
-    /// Algorithms, 2nd ed., §3.1); a function in the epilogue adds at most 4 units more.
+    /// k products are summed in any order, with up to three further operations, and a function in the epilogue adds
+    /// at most 4 units more: [`summation_error`] of k + 8 operations. Products below the normal range lose at most
+    /// its smallest number each.
     fn tolerance(&self, parameters: &Parameters) -> Tolerance {
         let shape = read(parameters).expect("invariant: parameters are canonical");
-        let error = (shape.k as f64 + 8.0) * DataType::F32.unit_roundoff();
-        let relative = if error < 0.5 { error / (1.0 - error) } else { 1.0 };
-        Tolerance { relative, absolute: (shape.k as f64 + 8.0) * f64::from(f32::MIN_POSITIVE) }
+        let operations = shape.k as f64 + 8.0;
+        Tolerance {
+            relative: summation_error(operations, DataType::F32.unit_roundoff()),
+            absolute: operations * f64::from(f32::MIN_POSITIVE),
+            drift: DEFAULT_DRIFT,
+        }
     }
 
     fn test_workloads(&self) -> Vec<Workload> {

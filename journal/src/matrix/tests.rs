@@ -97,6 +97,7 @@ fn what_is_left_out_has_defaults() {
     assert_eq!(matrix.budget.plateau, Some(Plateau { trials: 9, gain: 0.01 }));
 }
 
+// U136
 #[test]
 fn errors_name_file_line_key_and_remedy() {
     for (from, to, line, key, says) in [

@@ -23,6 +23,7 @@ fn list(text: &str) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
 }
 
+// U118
 #[test]
 fn conditions_mean_what_they_mean_in_python() {
     for (text, wanted) in [

@@ -180,6 +180,7 @@ mod tests {
         assert!(inline.contains("var(--winner)") && !inline.contains('#'), "{inline}");
     }
 
+    // U153
     #[test]
     fn points_are_thinned_evenly() {
         let points: Vec<usize> = (0..1000).collect();

@@ -25,13 +25,14 @@ pub(super) fn section(source: &Source<'_>) -> String {
     };
     format!(
         "<header><p class=\"brand\">Tilewright · campaign report</p><h1>{}</h1>\
-         <p class=\"where\">{} · {} · {}</p></header>\n{}{}{}",
+         <p class=\"where\">{} · {} · {}</p></header>\n{}{}{}{}",
         escape(&title),
         escape(&started.host.processor),
         escape(&conditions),
         escape(&started.started),
         warnings(campaign),
         verdict(source),
+        placement(source),
         cards(source),
     )
 }
@@ -91,6 +92,17 @@ fn verdict(source: &Source<'_>) -> String {
     format!("<p class=\"verdict {class}\">{text}</p>\n")
 }
 
+/// The winner beside the ceiling and the best known.
+fn placement(source: &Source<'_>) -> String {
+    let Some(placement) = &source.summary.placement else { return String::new() };
+    if placement.replacement {
+        return String::new();
+    }
+    let reasons: String =
+        placement.reasons.iter().map(|reason| format!("<li>{}</li>", escape(reason))).collect();
+    format!("<div class=\"note bad\"><strong>Not a replacement.</strong><ul>{reasons}</ul></div>\n")
+}
+
 fn cards(source: &Source<'_>) -> String {
     let summary = source.summary;
     let bound = source.campaign.bound();
@@ -105,6 +117,12 @@ fn cards(source: &Source<'_>) -> String {
             &format!("of the {} ceiling", bound.title()),
             &of,
         ));
+    }
+    if let Some((placement, best_ns)) =
+        summary.placement.as_ref().and_then(|placement| Some((placement, placement.best_known_ns?)))
+    {
+        let ratio = number(placement.best_known_ratio.unwrap_or(1.0));
+        cards.push(card("", &ratio, "×", "the best known time", &time(best_ns)));
     }
     if let Some(default) = &summary.default {
         let share = format!("{} of the ceiling", percent(default.ceiling_fraction));

@@ -66,6 +66,14 @@ fn confirmed(confirmation: &Confirmation) -> String {
         ("gate", format!("{} ({})", verdict.gate, settings.join(", "))),
         ("decision", format!("{:?}", verdict.kind).to_lowercase()),
     ]);
+    let drift = verification.drift.map_or_else(String::new, |drift| {
+        format!(
+            "{} of the norm of {} accepted; at most {} units in the last place",
+            number(drift.relative_error),
+            number(drift.limit),
+            number(drift.max_ulps)
+        )
+    });
     let checked = facts(&[
         ("method", verification.method.clone()),
         ("inputs", verification.inputs.join(", ")),
@@ -74,6 +82,7 @@ fn confirmed(confirmation: &Confirmation) -> String {
             "largest error",
             format!("{} of {} allowed", number(verification.max_error), number(verification.tolerance)),
         ),
+        ("drift", drift),
         (
             "a wrong kernel passes with probability",
             format!("at most {}", number(verification.miss_probability)),

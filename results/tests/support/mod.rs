@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use tilewright_ir::{CacheState, Schedule, WorkloadKey};
 use tilewright_journal::{
     Bandwidth, CAMPAIGN_VERSION, Cache, CampaignEnded, CampaignRequest, CampaignStarted, Candidate,
-    CeilingMeasured, Ceilings, Confirmation, ConfirmedKernel, EndReason, EvalError, Event, Fidelity, Host,
+    CeilingMeasured, Ceilings, Confirmation, ConfirmedKernel, Drift, EndReason, EvalError, Event, Fidelity, Host,
     IncumbentMoved, JOURNAL_FILE, JournalWriter, Judgement, KernelListing, Measurement, Provenance,
     Requested, SelfComparison, Subject, Trial, TrialFinished, Verification, Work,
 };
@@ -185,6 +185,7 @@ fn verification() -> Verification {
         max_error: 2.1e-6,
         tolerance: 6.1e-5,
         miss_probability: 1e-12,
+        drift: Some(Drift { max_ulps: 31.0, relative_error: 4.1e-7, limit: 1e-3 }),
     }
 }
 

@@ -55,6 +55,7 @@ fn winner_time(result: &CampaignResult, events: &[Event]) -> f64 {
     Landscape.time_of(&trials(events)[result.winner.unwrap() as usize].trial.candidate.schedule)
 }
 
+// U023, U075, U076, U122
 #[test]
 fn every_strategy_begins_with_the_default_finds_something_faster_and_ends_within_budget() {
     for entry in strategies() {
@@ -94,6 +95,7 @@ fn evolution_beats_random_search_at_equal_budget() {
     }
 }
 
+// U066, U071
 #[test]
 fn a_campaign_killed_anywhere_and_resumed_ends_like_one_that_was_not() {
     for entry in strategies() {
@@ -115,6 +117,7 @@ fn bytes_with(threads: usize, run: impl FnOnce() -> Vec<Event> + Send) -> Vec<u8
     pool.install(|| run().iter().flat_map(|event| serde_json::to_vec(event).unwrap()).collect())
 }
 
+// U043
 #[test]
 fn proposals_are_the_same_byte_for_byte_with_any_number_of_threads_killed_and_resumed() {
     for entry in strategies() {
@@ -181,6 +184,7 @@ fn a_campaign_of_a_program_outside_is_recorded_and_goes_on_after_any_end_of_the_
     assert!(matches!(error, CampaignError::Strategy(_)) && journal.0.is_empty(), "{error}");
 }
 
+// U167
 #[test]
 fn a_record_of_another_campaign_is_refused() {
     let (_, events) = run("random", settings(1, 40));
@@ -191,6 +195,7 @@ fn a_record_of_another_campaign_is_refused() {
     assert!(matches!(error, CampaignError::Diverged { index: 1, .. }), "{error}");
 }
 
+// U068
 #[test]
 fn a_campaign_stopped_inside_a_batch_goes_on_from_there() {
     let (whole, events) = run("evolution", settings(9, 100));
@@ -215,6 +220,7 @@ fn a_larger_budget_begins_like_a_smaller_one() {
     assert_eq!(schedules(&small), schedules(&large)[..common]);
 }
 
+// U038, U122
 #[test]
 fn time_is_what_trials_report() {
     let budget = Budget { trials: None, time_ns: Some(20_000_000), plateau: None };
@@ -231,6 +237,7 @@ fn time_is_what_trials_report() {
     assert!(trials[trials.len() - 17].trial.at_ns < 20_000_000);
 }
 
+// U160
 #[test]
 fn a_stop_before_the_first_trial_ends_without_a_winner() {
     let mut journal = Journal(Vec::new());
@@ -239,6 +246,7 @@ fn a_stop_before_the_first_trial_ends_without_a_winner() {
     assert_eq!((result.why, result.winner, result.runs), (EndReason::Interrupted, None, 0));
 }
 
+// U070
 #[test]
 fn a_full_disk_stops_the_campaign() {
     let mut left = 10;
@@ -255,6 +263,7 @@ fn a_full_disk_stops_the_campaign() {
     );
 }
 
+// U017, U018, U092
 #[test]
 fn a_default_that_fails_is_replaced_by_the_first_valid_candidate() {
     let mut runner =
@@ -264,6 +273,7 @@ fn a_default_that_fails_is_replaced_by_the_first_valid_candidate() {
     assert!(trials(&events)[0].trial.outcome.is_err());
 }
 
+// U076, U113
 #[test]
 fn a_small_space_is_exhausted() {
     for entry in strategies() {

@@ -180,6 +180,7 @@ fn a_saved_model_predicts_and_learns_as_before_and_names_may_differ() {
     }
 }
 
+// U030
 #[test]
 fn little_or_odd_knowledge_is_no_trouble() {
     let (space, genomes, _) = points(10, 99, false);

@@ -142,6 +142,7 @@ fn a_heuristic_is_read_back_and_a_damaged_one_is_named() {
     assert!(error(&text.replace("\"evidence\":768", "\"evidence\":7")).contains("evidence"));
 }
 
+// U085, U172
 #[test]
 fn parameters_are_mapped_by_name_and_values_by_meaning() {
     let learned = heuristic(|genome| Some(time_ns(genome)));
@@ -180,6 +181,7 @@ fn an_unknown_point_is_placed_by_its_neighbours() {
     assert!(near < 0.5, "{near}");
 }
 
+// U073
 #[test]
 fn good_advice_is_followed_and_bad_advice_costs_little() {
     let mean = |heuristics: &[Heuristic]| {

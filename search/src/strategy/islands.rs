@@ -85,3 +85,45 @@ fn settle(members: &mut Vec<Observation>, newcomer: Observation) {
     members.insert(place, newcomer);
     members.truncate(MEMBERS);
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::strategy::axes::Axes;
+    use crate::strategy::memory::Memory;
+    use crate::synthetic;
+
+    // U137, U138
+    #[test]
+    fn every_island_proposes_and_the_best_of_each_migrates_to_the_next() {
+        let space = synthetic::space();
+        let (axes, memory) = (Axes::of(&space), Memory::default());
+        let context = Context { space: &space, memory: &memory, axes: &axes };
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let mut islands = Islands::default();
+        let mut proposed = [0; ISLANDS.len()];
+        let mut best = [f64::INFINITY; ISLANDS.len()];
+        for trial in 0..MIGRATION as u64 - 1 {
+            let child = islands.propose(context, &mut rng).map(|proposal| proposal.genome);
+            let island = if child.is_some() { islands.next } else { trial as usize % ISLANDS.len() };
+            proposed[island] += usize::from(child.is_some());
+            let genome = child.unwrap_or_else(|| space.sample(&mut rng));
+            let score = 1.0 / (trial as f64 + 1.0);
+            best[island] = best[island].min(score);
+            islands.learn(context, &Observation { genome, trial, score: Some(score) });
+        }
+        assert!(proposed.iter().all(|&count| count > 4), "{proposed:?}");
+        let first = |islands: &Islands, at: usize| islands.members[at].first().cloned().unwrap();
+        let before: Vec<Observation> = (0..ISLANDS.len()).map(|at| first(&islands, at)).collect();
+        let last = Observation { genome: space.sample(&mut rng), trial: 39, score: None };
+        islands.learn(context, &last);
+        assert_eq!(islands.since_migration, 0, "the interval is over");
+        for (at, migrant) in before.iter().enumerate() {
+            let next = &islands.members[(at + 1) % ISLANDS.len()];
+            assert!(next.iter().any(|member| member.genome == migrant.genome), "from island {at}");
+        }
+    }
+}

@@ -102,6 +102,7 @@ fn proposals_are_legal_different_and_no_more_than_asked_for() {
     }
 }
 
+// U113, U126
 #[test]
 fn a_small_space_is_tried_whole_without_a_repeat_and_then_there_is_nothing_left() {
     let space = synthetic::tiny_space();
@@ -114,6 +115,7 @@ fn a_small_space_is_tried_whole_without_a_repeat_and_then_there_is_nothing_left(
     }
 }
 
+// U108
 #[test]
 fn points_that_draws_hardly_find_are_found_all_the_same() {
     let space = lopsided_space();
@@ -190,6 +192,7 @@ fn a_space_of_one_point_is_tried_once() {
     }
 }
 
+// U092, U162
 #[test]
 fn a_space_of_only_failures_is_searched_on_without_a_repeat() {
     let space = synthetic::space();
@@ -200,6 +203,7 @@ fn a_space_of_only_failures_is_searched_on_without_a_repeat() {
     }
 }
 
+// U121
 #[test]
 fn a_huge_constrained_space_gives_legal_points_and_ever_faster_ones() {
     let space = huge_space();

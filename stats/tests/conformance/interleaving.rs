@@ -7,6 +7,7 @@ use tilewright_stats::{Decision, Evidence, Gate, Racing, SignEProcess, significa
 
 const DRIFTING: Environment = Environment { name: "drifting", noise: drifting };
 
+// U027
 #[test]
 fn one_side_after_the_other_tells_a_kernel_from_itself() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
@@ -20,6 +21,7 @@ fn one_side_after_the_other_tells_a_kernel_from_itself() {
     assert!(recorded > 180 && paired > 180, "{recorded} {paired}");
 }
 
+// U026
 #[test]
 fn in_turns_the_most_lenient_gate_keeps_its_level_on_the_same_machine() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);

@@ -39,6 +39,7 @@ fn times(evidence: &Evidence) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
+    // U030
     #[test]
     fn any_numbers_get_a_verdict_that_fits_itself(evidence in any_evidence()) {
         for gate in gates() {
@@ -81,6 +82,7 @@ fn one_sample_a_side_decides_nothing() {
     undecided(&Evidence::Samples { incumbent: vec![9.0], candidate: vec![1.0] });
 }
 
+// U025
 #[test]
 fn no_sample_decides_nothing() {
     undecided(&Evidence::Pairs { incumbent: vec![], candidate: vec![] });

@@ -190,6 +190,7 @@ fn a_program_that_ends_or_talks_nonsense_ends_the_search_with_a_reason() {
     }
 }
 
+// U120
 #[test]
 fn illegal_and_repeated_proposals_are_refused_with_a_reason_and_replaced() {
     let program = |said: &Value, _: &mut Vec<Value>| {
