@@ -26,6 +26,11 @@ pub(crate) const EXACT_LIMIT: f64 = (1_u64 << 22) as f64;
 /// Greatest old value or added operand of an integer set.
 const ADDED: f64 = 255.0;
 
+/// Magnitudes of heavy tails reach 2 to this.
+const OCTAVES: f32 = 10.0;
+/// The same where exponentials follow, which would leave nothing of most elements.
+const ROW_OCTAVES: f32 = 4.0;
+
 /// Sums from here on pass through SiLU unchanged: 1 + exp(−x) is 1, in f64 too.
 const IDENTITY: f64 = 64.0;
 
@@ -67,10 +72,9 @@ pub(crate) fn fill(
     bytes: &mut [u8],
     rng: &mut dyn Rng,
 ) {
-    let Computation::Contraction(contraction) = computation;
-    let described = &contraction.operands[operand];
+    let described = &computation.operands()[operand];
     let layout = described.layout();
-    let mut values = Values::new(kind, contraction, operand, rng);
+    let mut values = Values::new(kind, computation, operand, rng);
     let Some((&row, outer)) = layout.shape.split_last() else {
         return;
     };
@@ -102,7 +106,10 @@ enum Values {
         /// where the reduction is very long.
         sparse: Option<(usize, u64, u64)>,
     },
-    HeavyTailed,
+    HeavyTailed {
+        /// Binary logarithm of the largest magnitude.
+        octaves: f32,
+    },
     Structured {
         /// Step and start of each dimension's own sawtooth.
         waves: Vec<(f64, f64)>,
@@ -111,20 +118,27 @@ enum Values {
 }
 
 impl Values {
-    fn new(kind: InputKind, contraction: &Contraction, operand: usize, rng: &mut dyn Rng) -> Self {
-        let described = &contraction.operands[operand];
-        match kind {
-            InputKind::HeavyTailed => Self::HeavyTailed,
-            InputKind::Structured => {
-                let waves = described.shape.iter().enumerate();
+    fn new(kind: InputKind, computation: &Computation, operand: usize, rng: &mut dyn Rng) -> Self {
+        match (kind, computation) {
+            (InputKind::Integer, Computation::Contraction(contraction)) => {
+                integers(contraction, operand, rng)
+            }
+            (InputKind::Extreme, Computation::Contraction(contraction)) => {
+                Self::Extreme(Extremes::new(contraction, operand, rng))
+            }
+            (InputKind::Integer, Computation::RowWise(_)) => Self::Integer { low: -8, high: 8, sparse: None },
+            (InputKind::HeavyTailed | InputKind::Extreme, Computation::RowWise(_)) => {
+                Self::HeavyTailed { octaves: ROW_OCTAVES }
+            }
+            (InputKind::HeavyTailed, Computation::Contraction(_)) => Self::HeavyTailed { octaves: OCTAVES },
+            (InputKind::Structured, _) => {
+                let waves = computation.operands()[operand].shape.iter().enumerate();
                 Self::Structured {
                     waves: waves
                         .map(|(d, _)| (rng.random_range(0.3..0.7) + d as f64 * 0.011, rng.random()))
                         .collect(),
                 }
             }
-            InputKind::Integer => integers(contraction, operand, rng),
-            InputKind::Extreme => Self::Extreme(Extremes::new(contraction, operand, rng)),
         }
     }
 
@@ -139,11 +153,11 @@ impl Values {
                 }
                 f64::from(rng.random_range(*low..=*high))
             }
-            Self::HeavyTailed => {
+            Self::HeavyTailed { octaves } => {
                 let value = f64::from(rng.random_range(-1.0_f32..1.0));
                 let tail: f32 = rng.random();
                 // A high power makes large exponents rare: above 5 in one draw of 24.
-                value * f64::from(10.0 * tail.powi(16)).exp2()
+                value * f64::from(*octaves * tail.powi(16)).exp2()
             }
             Self::Structured { waves } => {
                 let noise = f64::from(rng.random_range(-0.125_f32..0.125));

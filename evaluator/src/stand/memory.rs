@@ -51,7 +51,6 @@ impl StandSet {
         (kind, placement): (InputKind, Placement),
         rng: &mut ChaCha8Rng,
     ) -> Result<Self, RuntimeError> {
-        let Computation::Contraction(contraction) = computation;
         let layouts: Vec<TensorLayout> = computation.operands().iter().map(Operand::layout).collect();
         let (mut buffers, mut arguments, mut pristine) = (Vec::new(), Vec::new(), Vec::new());
         for (at, (operand, layout)) in computation.operands().iter().zip(&layouts).enumerate() {
@@ -86,7 +85,7 @@ impl StandSet {
             .map(|(layout, buffer)| TensorView { layout, bytes: unsafe { buffer.bytes() } })
             .collect();
         let check = SetCheck::new(workload, computation, kind, &views, rng);
-        Ok(Self { buffers, arguments, pristine, output: contraction.output, check })
+        Ok(Self { buffers, arguments, pristine, output: computation.output(), check })
     }
 
     pub(super) fn arguments(&self) -> &[BufferArgument] {
@@ -131,6 +130,13 @@ impl StandSet {
 /// kinds on large workloads too, where each costs a launch as long as a sample; and the extreme ones, which some
 /// processors take long over, so that nothing is claimed or kept that has not passed them.
 pub(super) fn plan(computation: &Computation, thorough: bool) -> Vec<(InputKind, Placement)> {
+    if let Computation::RowWise(_) = computation {
+        // No set of theirs is exact.
+        return vec![
+            (InputKind::HeavyTailed, Placement::AgainstStart),
+            (InputKind::Structured, Placement::AgainstEnd),
+        ];
+    }
     let mut plan =
         vec![(InputKind::Integer, Placement::AgainstEnd), (InputKind::HeavyTailed, Placement::AgainstStart)];
     if !thorough && is_large(computation) {

@@ -1,6 +1,6 @@
 //! Comparing elements one by one with the operator's reference.
 
-use tilewright_ir::{DataType, TensorLayout, TensorView, Workload, read_element};
+use tilewright_ir::{DataType, ReferenceElement, TensorLayout, TensorView, Workload, read_element};
 
 use super::Seen;
 use crate::POISON;
@@ -42,6 +42,30 @@ pub(super) struct Miss {
 /// Sharpness of an exact comparison: any difference of two numbers of the types in use exceeds 1 by far.
 const EXACT: f64 = 1e300;
 
+/// The reference of these elements, whole rows at a time where they stand whole in the list.
+fn references(
+    workload: &Workload,
+    operands: &[TensorView<'_>],
+    layout: &TensorLayout,
+    flat: &[u64],
+) -> Vec<(u64, ReferenceElement)> {
+    let (operator, parameters) = (workload.operator(), workload.parameters());
+    let row = layout.shape.last().copied().unwrap_or(1).max(1);
+    let mut references = Vec::with_capacity(flat.len());
+    while let Some(&first) = flat.get(references.len()) {
+        let at = layout.unravel(first);
+        let whole =
+            first % row == 0 && flat.get(references.len() + row as usize - 1) == Some(&(first + row - 1));
+        if whole && !at.is_empty() {
+            let elements = operator.reference_row(parameters, operands, &at[..at.len() - 1], row);
+            references.extend((first..).zip(elements));
+        } else {
+            references.push((first, operator.reference(parameters, operands, &at)));
+        }
+    }
+    references
+}
+
 impl ElementCheck {
     /// Computes the reference of these elements.
     pub(super) fn new(
@@ -51,8 +75,7 @@ impl ElementCheck {
         flat: &[u64],
         exact: bool,
     ) -> Self {
-        let (operator, parameters) = (workload.operator(), workload.parameters());
-        let tolerance = operator.tolerance(parameters);
+        let tolerance = workload.operator().tolerance(workload.parameters());
         let mut check = Self {
             flat: Vec::new(),
             offsets: Vec::new(),
@@ -63,10 +86,8 @@ impl ElementCheck {
             certain: Vec::new(),
             drift: tolerance.drift,
         };
-        for &flat in flat {
-            let at = layout.unravel(flat);
-            let reference = operator.reference(parameters, operands, &at);
-            let (offset, value) = (layout.offset(&at), reference.value);
+        for (flat, reference) in references(workload, operands, layout, flat) {
+            let (offset, value) = (layout.offset(&layout.unravel(flat)), reference.value);
             let bound = tolerance.relative * reference.magnitude + tolerance.absolute;
             if !value.is_finite() || !bound.is_finite() {
                 check.certain.push(Certain { flat, offset, value });
@@ -134,8 +155,7 @@ impl ElementCheck {
                 return Err(Miss { flat, found, wanted, error: (found - wanted).abs(), bound: 0.0 });
             }
         }
-        let relative_error =
-            if error_square == 0.0 { 0.0 } else { (error_square / self.norm_square).sqrt() };
+        let relative_error = if error_square == 0.0 { 0.0 } else { (error_square / self.norm_square).sqrt() };
         if relative_error > self.drift {
             let (error, bound) = (relative_error, self.drift);
             return Err(Miss { flat: None, found: error_square.sqrt(), wanted: 0.0, error, bound });

@@ -28,6 +28,8 @@ use gaps::Gaps;
 const FULL_TERMS: u64 = 1 << 21;
 /// Most elements of a full reference.
 const FULL_ELEMENTS: u64 = 1 << 15;
+/// The same where a row's elements have most of their reference in common.
+const FULL_ROW_ELEMENTS: u64 = 1 << 18;
 /// Most and fewest elements of a sample.
 const SAMPLE: std::ops::RangeInclusive<u64> = 16..=256;
 
@@ -68,20 +70,17 @@ impl SetCheck {
         operands: &[TensorView<'_>],
         rng: &mut dyn Rng,
     ) -> Self {
-        let Computation::Contraction(contraction) = computation;
-        let output = &contraction.operands[contraction.output];
+        let output = &computation.operands()[computation.output()];
         let layout = output.layout();
-        let (elements, terms) = (layout.elements(), computation.operations() as u64 / 2);
-        let complete = terms <= FULL_TERMS && elements <= FULL_ELEMENTS;
-        let flat: Vec<u64> = if complete {
-            (0..elements).collect()
-        } else {
-            let per_element = (terms / elements.max(1)).max(1);
-            let count = (FULL_TERMS / per_element).clamp(*SAMPLE.start(), *SAMPLE.end());
-            sample(&layout, count, rng)
+        let (flat, complete) = checked_elements(computation, &layout, rng);
+        let (exact, whole) = match computation {
+            Computation::Contraction(contraction) => {
+                let exact = kind.is_exact();
+                let whole = (exact && !complete).then(|| Freivalds::new(contraction, operands, rng));
+                (exact, whole.flatten())
+            }
+            Computation::RowWise(_) => (false, None),
         };
-        let exact = kind.is_exact();
-        let whole = (exact && !complete).then(|| Freivalds::new(contraction, operands, rng)).flatten();
         Self {
             kind,
             name: output.name.clone(),
@@ -164,6 +163,36 @@ pub(crate) fn evidence<'a>(
             relative_error: largest(|seen| seen.relative_error),
             limit: tolerance.drift,
         }),
+    }
+}
+
+/// Elements that are compared one by one, and whether these are all.
+fn checked_elements(computation: &Computation, layout: &TensorLayout, rng: &mut dyn Rng) -> (Vec<u64>, bool) {
+    let elements = layout.elements();
+    match computation {
+        Computation::Contraction(_) => {
+            let terms = computation.operations() as u64 / 2;
+            if terms <= FULL_TERMS && elements <= FULL_ELEMENTS {
+                return ((0..elements).collect(), true);
+            }
+            let per_element = (terms / elements.max(1)).max(1);
+            let count = (FULL_TERMS / per_element).clamp(*SAMPLE.start(), *SAMPLE.end());
+            (sample(layout, count, rng), false)
+        }
+        // A row's reference costs about as much as the row.
+        Computation::RowWise(_) => {
+            let row = layout.shape.last().copied().unwrap_or(1).max(1);
+            let rows = elements / row;
+            if elements <= FULL_ROW_ELEMENTS || rows < 3 {
+                return ((0..elements).collect(), true);
+            }
+            let count = (FULL_ROW_ELEMENTS / row).max(3);
+            let mut chosen: Vec<u64> = (2..count).map(|_| rng.random_range(0..rows)).collect();
+            chosen.extend([0, rows - 1]);
+            chosen.sort_unstable();
+            chosen.dedup();
+            (chosen.into_iter().flat_map(|at| at * row..(at + 1) * row).collect(), false)
+        }
     }
 }
 

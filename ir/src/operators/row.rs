@@ -5,7 +5,7 @@ use crate::affine::{Affine, Variable};
 use crate::computation::{AxisRole, Computation, ComputationAxis, Operand};
 use crate::data_type::DataType;
 use crate::expression::{Binary, Expression};
-use crate::operator::Tolerance;
+use crate::operator::{DEFAULT_DRIFT, Tolerance, summation_error};
 use crate::program::Role;
 use crate::row_wise::{RowWise, Stage, Store, element};
 use crate::workload::{Workload, WorkloadError};
@@ -83,13 +83,15 @@ pub(super) fn over(first: Expression, second: Expression) -> Expression {
     first.binary(Binary::Divide, second)
 }
 
-/// Bound of a result that goes through `operations` roundings, the terms of a sum among them: each is at most a
-/// unit of the magnitude that the reference states (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
-/// ed., §3.1). Results below the normal range may be off by as many of its units.
+/// Bound of a result that goes through so many roundings, the terms of a sum among them: each is at most a unit of
+/// the magnitude that the reference states ([`summation_error`]). Results below the normal range may be off by as
+/// many of its units.
 pub(super) fn tolerance(operations: u64) -> Tolerance {
-    let error = operations as f64 * DataType::F32.unit_roundoff();
-    let relative = if error < 0.5 { error / (1.0 - error) } else { 1.0 };
-    Tolerance { relative, absolute: operations as f64 * f64::from(f32::MIN_POSITIVE) }
+    Tolerance {
+        relative: summation_error(operations as f64, DataType::F32.unit_roundoff()),
+        absolute: operations as f64 * f64::from(f32::MIN_POSITIVE),
+        drift: DEFAULT_DRIFT,
+    }
 }
 
 /// Workloads from their texts.
