@@ -3,12 +3,14 @@
 //! For each candidate: generate code; run it in the worker on every set of inputs; check the answers; time
 //! it in turns with the incumbent. Whatever fails is tried once more in a fresh worker.
 
+mod claim;
 mod confirm;
 mod measure;
 mod pacing;
 mod rematch;
 mod settings;
 mod statistics;
+mod undisturbed;
 
 use std::sync::Arc;
 
