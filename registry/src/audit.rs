@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_stats::EvidenceKind;
 
-use crate::Digest;
+use crate::{ClaimTest, Digest};
 
 /// One line of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +50,8 @@ pub enum Action {
         /// Its subject as text.
         subject: String,
     },
+    /// A claim was tested, whatever came of it.
+    Tested(ClaimTest),
     /// A record is no longer to be used.
     Retracted {
         /// The record.

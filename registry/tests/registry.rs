@@ -10,7 +10,7 @@ use tilewright_registry::{
     ArtifactFacts, CeilingFacts, Digest, EntryOffset, Incumbent, Kernel, Origin, Refusal, Registry,
     RegistryError, Standing, Timing, VerificationFacts,
 };
-use tilewright_stats::{Claim, Decision, Evidence, Exact, Judged, Racing};
+use tilewright_stats::{Claim, ConfirmedClaim, Decision, Evidence, Exact, Judged, PairedTimes, Racing};
 
 const AT: &str = "2025-06-01T12:00:00+00:00";
 
@@ -27,9 +27,10 @@ fn key(size: u64, target: &str) -> WorkloadKey {
 fn kernel(key: &WorkloadKey, code: &[u8], incumbent: Incumbent, gain: f64) -> Judged<Kernel> {
     let before: Vec<f64> = (0..32).map(|i| 1000.0 + f64::from(i % 7)).collect();
     let after: Vec<f64> = before.iter().map(|time| time * gain).collect();
+    let pairs = PairedTimes { incumbent: before, candidate: after };
     Judged::by(
-        &Claim::DEFAULT,
-        Evidence::Pairs { incumbent: before, candidate: after },
+        &ConfirmedClaim::DEFAULT,
+        Evidence::Claim { sequential: pairs.clone(), confirmation: pairs },
         subject(key, code, incumbent, gain),
     )
 }
