@@ -156,6 +156,27 @@ fn a_race_won_is_no_claim() {
 }
 
 #[test]
+fn a_gain_that_was_not_confirmed_is_no_claim() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::open(folder.path());
+    let pairs = |ratio: f64| PairedTimes { incumbent: vec![2.0; 40], candidate: vec![2.0 * ratio; 40] };
+    let subject = || subject(&key(64, "zen3"), b"code", Incumbent::Default, 0.5);
+    let once = Judged::by(&Claim::DEFAULT, pairs(0.5).into(), subject());
+    assert_eq!(once.verdict().kind, Decision::Faster);
+    let refused = registry.publish(&once, b"code", AT);
+    assert!(matches!(refused, Err(RegistryError::Refused(Refusal::NotConfirmed(_)))));
+    let first = registry.publish(&kernel(&key(64, "zen3"), b"code", Incumbent::Default, 1.0), b"code", AT);
+    // Found, and not found again: it replaces nothing.
+    let lucky = Evidence::Claim { sequential: pairs(0.5), confirmation: pairs(1.0) };
+    let beside = Kernel { incumbent: Incumbent::Record(first.unwrap()), ..subject() };
+    let refused = registry.publish(&Judged::by(&ConfirmedClaim::DEFAULT, lucky, beside), b"code", AT);
+    assert!(matches!(
+        refused,
+        Err(RegistryError::Refused(Refusal::Verdict(Decision::Inconclusive)))
+    ));
+}
+
+#[test]
 fn a_simulated_kernel_is_listed_and_never_served() {
     let folder = tempfile::tempdir().unwrap();
     let registry = Registry::open(folder.path());
@@ -175,8 +196,9 @@ fn a_kernel_that_contradicts_itself_is_refused() {
     let registry = Registry::open(folder.path());
     let key = key(64, "zen3");
     let judge = |subject: Kernel| {
-        let pairs = Evidence::Pairs { incumbent: vec![2.0; 40], candidate: vec![1.0; 40] };
-        registry.publish(&Judged::by(&Claim::DEFAULT, pairs, subject), b"code", AT)
+        let pairs = PairedTimes { incumbent: vec![2.0; 40], candidate: vec![1.0; 40] };
+        let claim = Evidence::Claim { sequential: pairs.clone(), confirmation: pairs };
+        registry.publish(&Judged::by(&ConfirmedClaim::DEFAULT, claim, subject), b"code", AT)
     };
     let good = || subject(&key, b"code", Incumbent::Default, 0.5);
     let mut wrong = vec![good(); 5];

@@ -2,7 +2,7 @@
 
 use tilewright_evaluator::{DeviceRunner, DeviceSettings, EvaluatorError, Runner};
 use tilewright_ir::{CacheState, WorkloadKey, operators};
-use tilewright_stats::{Claim, Decision, Evidence, Gate};
+use tilewright_stats::{Decision, Evidence, Gate};
 
 use crate::support::{Rig, Test};
 
@@ -68,8 +68,14 @@ fn a_kernel_does_not_beat_itself_when_confirmed() {
     assert!(report.winner.measurement.p99_ns.unwrap() >= 100.0);
     assert_eq!(report.verification.inputs.len(), 3);
     assert!(report.winner.listing.disassembly.contains("ret") && !report.winner.listing.program.is_empty());
-    let verdict = Claim::DEFAULT.judge(&report.evidence);
+    let verdict = report.gate.judge(&report.evidence);
     assert!(verdict.kind == Decision::Inconclusive, "{verdict:?}");
+    let Evidence::Claim { sequential, confirmation } = &report.evidence else { panic!("a claim") };
+    assert!(sequential.candidate.len() >= 24 && confirmation.candidate.len() >= 12);
+    let claim = &report.claim;
+    assert!(claim.margin >= 0.01 && claim.spread > 0.0 && claim.e_value < claim.threshold, "{claim:?}");
+    assert!(claim.self_comparison.incumbent.len() >= 12 && claim.sequential.elapsed_ns > 0);
+    assert!(claim.confirmation.waited_ns.is_some() && claim.confirmation.drift.is_some(), "{claim:?}");
 }
 
 fn ceilings_are_measured() {
