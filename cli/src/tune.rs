@@ -277,7 +277,7 @@ fn publish_winner(
 fn told(published: Published, quiet: bool) -> Option<Digest> {
     let why = match published {
         Published::Record(record) => return Some(record),
-        Published::NotFaster => "not judged faster than the kernel in the registry, which stays",
+        Published::NotFaster => "not judged faster than what it was measured beside, which stays",
         Published::Tainted => "the machine was too busy for its times to be published; --resume tries again",
     };
     if !quiet {

@@ -38,4 +38,4 @@ pub use matrix::{
 };
 pub use report::{Report, report};
 pub use roofline::{Bound, bound};
-pub use summary::{KernelSummary, SUMMARY_VERSION, Summary};
+pub use summary::{ClaimSummary, KernelSummary, SUMMARY_VERSION, Summary};

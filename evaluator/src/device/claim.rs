@@ -8,6 +8,7 @@ use tilewright_stats::{ConfirmedClaim, Decision, Level, Margin, PairedTimes};
 
 use super::undisturbed::{Gathered, PairPlan};
 use super::{Compiled, DeviceRunner};
+use crate::stand::TestStand;
 
 /// Most pairs of a claim, and the number that its margin is reckoned for.
 pub(super) const MOST_PAIRS: u32 = 60;
@@ -56,7 +57,7 @@ impl DeviceRunner {
         let default_ns = self.stand.examine(&default.artifact, limit).map_err(blame)?.first_ns;
         self.stand.set_incumbent(&default.artifact)?;
         // The default is loaded on both sides: the machine beside itself.
-        let sample_ns = self.sample_length(default_ns, rng)?;
+        let sample_ns = quiet_sample_ns(&mut self.stand, default_ns, rng)?;
         let plan = PairPlan::new([default_ns; 2], sample_ns);
         let mut alone = Gathered::default();
         let pairs = plan.pairs_in(SELF_NS, SELF_PAIRS);
@@ -93,24 +94,32 @@ impl DeviceRunner {
         };
         Ok(SequentialHalf { gate, sample_ns, times: found.times, basis })
     }
+}
 
-    /// The shortest length of samples at which the machine is quiet, or the longest that is tried, ns.
-    fn sample_length(&mut self, launch_ns: f64, rng: &mut ChaCha8Rng) -> Result<f64, EvalError> {
-        let (mut sample_ns, longest_ns) = SAMPLE_NS;
-        let mut patience_ns = PATIENCE_NS / 4.0;
-        // A launch that is longer than a sample is its own sample.
-        while sample_ns < longest_ns && launch_ns < longest_ns {
-            let plan = PairPlan::new([launch_ns; 2], sample_ns);
-            let mut tried = Gathered::default();
-            tried.gather(&mut self.stand, &plan, TRIED_PAIRS, (&mut patience_ns, rng), &|_| false)?;
-            let spread = pair_spread(&tried.times.incumbent, &tried.times.candidate);
-            if spread.is_ok_and(|spread| spread <= QUIET) {
-                break;
-            }
-            sample_ns *= 2.0;
+/// The shortest length of samples at which a kernel on both sides of a stand is quiet, or the longest that is
+/// tried, ns.
+///
+/// # Errors
+/// When the kernel fails.
+pub(crate) fn quiet_sample_ns(
+    stand: &mut TestStand,
+    launch_ns: f64,
+    rng: &mut ChaCha8Rng,
+) -> Result<f64, EvalError> {
+    let (mut sample_ns, longest_ns) = SAMPLE_NS;
+    let mut patience_ns = PATIENCE_NS / 4.0;
+    // A launch that is longer than a sample is its own sample.
+    while sample_ns < longest_ns && launch_ns < longest_ns {
+        let plan = PairPlan::new([launch_ns; 2], sample_ns);
+        let mut tried = Gathered::default();
+        tried.gather(stand, &plan, TRIED_PAIRS, (&mut patience_ns, rng), &|_| false)?;
+        let spread = pair_spread(&tried.times.incumbent, &tried.times.candidate);
+        if spread.is_ok_and(|spread| spread <= QUIET) {
+            break;
         }
-        Ok(sample_ns)
+        sample_ns *= 2.0;
     }
+    Ok(sample_ns)
 }
 
 /// The level of a claim where nothing asks for a stricter one.

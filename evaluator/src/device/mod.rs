@@ -20,9 +20,11 @@ use tilewright_journal::{Ceilings, EvalError, Fidelity, Measurement, Outcome};
 use tilewright_runtime::{Clock, HostFacts};
 use tilewright_stats::Evidence;
 
+pub(crate) use claim::quiet_sample_ns;
 pub use pacing::Pacing;
 pub use settings::{DeviceSettings, device_limits};
 pub use statistics::DeviceStatistics;
+pub(crate) use undisturbed::{Gathered, PairPlan};
 
 use crate::EvaluatorError;
 use crate::runner::{BatchReport, ConfirmationReport, Evaluation, Runner, Task};

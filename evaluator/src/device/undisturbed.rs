@@ -21,17 +21,17 @@ const REQUEST_NS: f64 = 3e8;
 
 /// How the pairs of a comparison are taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct PairPlan {
+pub(crate) struct PairPlan {
     /// Launches of one sample of incumbent and candidate.
-    pub(super) launches: [u32; 2],
+    pub(crate) launches: [u32; 2],
     /// About how long a sample of each takes, ns.
     sample_ns: [f64; 2],
 }
 
 /// Pairs, and what happened while they were taken.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Gathered {
-    pub(super) times: PairedTimes,
+pub(crate) struct Gathered {
+    pub(crate) times: PairedTimes,
     contention: Contention,
     repeated: u64,
     tainted: bool,
@@ -39,8 +39,18 @@ pub(super) struct Gathered {
 
 impl PairPlan {
     /// Samples of about this length, of kernels whose launches take so long, ns.
-    pub(super) fn new(launch_ns: [f64; 2], sample_ns: f64) -> Self {
+    pub(crate) fn new(launch_ns: [f64; 2], sample_ns: f64) -> Self {
         let launches = launch_ns.map(|launch_ns| (sample_ns / launch_ns).ceil().clamp(1.0, 1e6) as u32);
+        Self::of(launch_ns, launches)
+    }
+
+    /// So many launches of the candidate a sample, and a share `delay` more of the incumbent.
+    pub(crate) fn delayed(launch_ns: [f64; 2], launches: u32, delay: f64) -> Self {
+        let delayed = (f64::from(launches) * (1.0 + delay)).round() as u32;
+        Self::of(launch_ns, [delayed, launches])
+    }
+
+    fn of(launch_ns: [f64; 2], launches: [u32; 2]) -> Self {
         let sample = |side: usize| launch_ns[side] * f64::from(launches[side]);
         Self { launches, sample_ns: [sample(0), sample(1)] }
     }
@@ -69,7 +79,7 @@ impl Gathered {
     /// Up to `wanted` more pairs of the stand's incumbent and candidate, as few at a time as it takes to find
     /// the machine undisturbed; ends early once there are `enough`. `patience_ns` is what may be spent on pairs
     /// that are measured again; when it is used up, disturbed ones are kept and what was gathered is tainted.
-    pub(super) fn gather(
+    pub(crate) fn gather(
         &mut self,
         stand: &mut TestStand,
         plan: &PairPlan,
@@ -110,7 +120,7 @@ impl Gathered {
     }
 
     /// What happened, for the record.
-    pub(super) fn conditions(&self) -> Conditions {
+    pub(crate) fn conditions(&self) -> Conditions {
         let Contention {
             elapsed_ns,
             steal_ns,
