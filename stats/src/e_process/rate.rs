@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn twice_the_rate_and_more_is_noticed() {
         assert!(alarms(Level::new(0.125).unwrap(), 0.3, 200) > 0.95);
-        assert!(alarms(Level::new(1e-4).unwrap(), 0.01, 200) > 0.9);
+        assert!(alarms(Level::new(1e-4).unwrap(), 0.02, 200) > 0.95);
     }
 
     #[test]
