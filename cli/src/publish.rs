@@ -79,7 +79,9 @@ pub(crate) fn publish(
     }
     let at = jiff::Timestamp::now().to_string();
     let digest = registry.publish(&judged, &publication.artifact.code, &at);
-    digest.map(Published::Record).with_context(|| format!("cannot publish to {}", registry.folder().display()))
+    digest
+        .map(Published::Record)
+        .with_context(|| format!("cannot publish to {}", registry.folder().display()))
 }
 
 fn kernel(publication: &Publication<'_>, measured: &Measured) -> Kernel {

@@ -14,8 +14,8 @@ use tilewright_journal::{
 };
 use tilewright_registry::{ClaimTest, Digest, Incumbent, Origin, Registry};
 use tilewright_results::{Campaign as Results, ClaimSummary, Summary};
-use tilewright_stats::{Decision, Gate, gate};
 use tilewright_search::{CampaignResult, External, strategies, strategy};
+use tilewright_stats::{Decision, Gate, gate};
 
 use crate::arguments::Tune;
 use crate::conduct::{Host, ISA_SETTING, conduct, stop_flag, tool};
@@ -289,12 +289,15 @@ fn told(published: Published, quiet: bool) -> Option<Digest> {
 /// Writes the test of a claim down, whatever came of it.
 fn note_test(registry: &Registry, key: &WorkloadKey, basis: &ClaimBasis, claimed: bool) -> Result<()> {
     let test = ClaimTest::new(key, basis.e_value, basis.threshold, claimed);
-    registry.note_claim_test(test, &jiff::Timestamp::now().to_string()).context("cannot note the claim's test")
+    registry
+        .note_claim_test(test, &jiff::Timestamp::now().to_string())
+        .context("cannot note the claim's test")
 }
 
 /// The gate that judged, set as it was.
 fn gate_of(judgement: &Judgement) -> Result<Box<dyn Gate>> {
-    let listed = gate(&judgement.verdict.gate).context("the confirmation's gate is not known to this version")?;
+    let listed =
+        gate(&judgement.verdict.gate).context("the confirmation's gate is not known to this version")?;
     Ok(listed.with(&judgement.settings)?)
 }
 

@@ -14,7 +14,10 @@ fn audit(arguments: &[&str]) -> (Option<i32>, Value) {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code(), serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}{told}")))
+    (
+        output.status.code(),
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}{told}")),
+    )
 }
 
 #[test]

@@ -72,7 +72,8 @@ pub(crate) fn list(log: &Log) -> Vec<Listed> {
 ///
 /// Those behind it stand in when its file is damaged.
 pub(crate) fn usable(listed: &[Listed], key: &str, kind: EvidenceKind) -> Vec<Digest> {
-    let all = || listed.iter().rev().filter(|listed| listed.key == key && source(listed.kind) == source(kind));
+    let all =
+        || listed.iter().rev().filter(|listed| listed.key == key && source(listed.kind) == source(kind));
     let with = |standing| all().filter(move |listed| listed.standing == standing);
     with(Standing::Current).chain(with(Standing::Superseded)).map(|listed| listed.record).collect()
 }

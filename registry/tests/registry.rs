@@ -170,10 +170,7 @@ fn a_gain_that_was_not_confirmed_is_no_claim() {
     let lucky = Evidence::Claim { sequential: pairs(0.5), confirmation: pairs(1.0) };
     let beside = Kernel { incumbent: Incumbent::Record(first.unwrap()), ..subject() };
     let refused = registry.publish(&Judged::by(&ConfirmedClaim::DEFAULT, lucky, beside), b"code", AT);
-    assert!(matches!(
-        refused,
-        Err(RegistryError::Refused(Refusal::Verdict(Decision::Inconclusive)))
-    ));
+    assert!(matches!(refused, Err(RegistryError::Refused(Refusal::Verdict(Decision::Inconclusive)))));
 }
 
 #[test]

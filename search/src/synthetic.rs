@@ -7,8 +7,8 @@ use tilewright_evaluator::{BatchReport, ConfirmationReport, ConfirmedSide, Evalu
 use tilewright_genome::{Constraint, Gene, SearchSpace};
 use tilewright_ir::{Schedule, ScheduleValue};
 use tilewright_journal::{
-    Candidate, Ceilings, ClaimBasis, Conditions, EvalError, Event, Fidelity, KernelListing, Measurement, Provenance, RecordedSpace,
-    Subject, Trial, Verification,
+    Candidate, Ceilings, ClaimBasis, Conditions, EvalError, Event, Fidelity, KernelListing, Measurement,
+    Provenance, RecordedSpace, Subject, Trial, Verification,
 };
 use tilewright_stats::samples::median;
 use tilewright_stats::{ConfirmedClaim, Evidence, Exact, Judged, PairedTimes};
@@ -152,11 +152,15 @@ impl Runner for SyntheticRunner {
         let times = |task: &Task| -> Vec<f64> {
             (0..20).map(|at| Landscape.time_of(&task.candidate.schedule) + f64::from(at)).collect()
         };
-        let pairs = |first: &Task, second: &Task| PairedTimes { incumbent: times(first), candidate: times(second) };
+        let pairs =
+            |first: &Task, second: &Task| PairedTimes { incumbent: times(first), candidate: times(second) };
         Ok(Some(ConfirmationReport {
             winner: side(winner),
             default: side(default),
-            evidence: Evidence::Claim { sequential: pairs(default, winner), confirmation: pairs(default, winner) },
+            evidence: Evidence::Claim {
+                sequential: pairs(default, winner),
+                confirmation: pairs(default, winner),
+            },
             gate: ConfirmedClaim::DEFAULT,
             claim: ClaimBasis {
                 self_comparison: if self.beats_itself {

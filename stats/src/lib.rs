@@ -44,7 +44,8 @@ mod verdict;
 pub use error::SampleError;
 pub use evidence::{Evidence, EvidenceKind, PairedTimes};
 pub use gates::{
-    Claim, ConfirmedClaim, Exact, Gate, Racing, Replication, SequentialClaim, SignEProcess, TwoSample, gate, gates,
+    Claim, ConfirmedClaim, Exact, Gate, Racing, Replication, SequentialClaim, SignEProcess, TwoSample, gate,
+    gates,
 };
 pub use judged::{Judged, RereadError, Stored};
 pub use level::{Level, Margin, RangeError};

@@ -77,14 +77,13 @@ fn main() -> Result<()> {
         println!("{}: {} legal schedules of {}", sub.name, bench.points.len(), bench.workload);
         if !arguments.list {
             std::fs::create_dir_all(&arguments.out)?;
-            let settings =
-                DeviceSettings {
-                    seed: 1,
-                    isa,
-                    executable: std::env::current_exe()?,
-                    pacing: pacing(),
-                    claim_level: Level::ONE_IN_TEN_THOUSAND,
-                };
+            let settings = DeviceSettings {
+                seed: 1,
+                isa,
+                executable: std::env::current_exe()?,
+                pacing: pacing(),
+                claim_level: Level::ONE_IN_TEN_THOUSAND,
+            };
             record(&bench, &host, settings, &arguments.out, arguments.most)?;
         }
     }

@@ -147,14 +147,13 @@ fn run(workload: &Workload, name: &str, seed: u64, arguments: &Arguments) -> Res
         threads: 1,
         cache: CacheState::Warm,
     };
-    let settings =
-        DeviceSettings {
-                    seed,
-                    isa,
-                    executable: std::env::current_exe()?,
-                    pacing: Pacing::default(),
-                    claim_level: Level::ONE_IN_TEN_THOUSAND,
-                };
+    let settings = DeviceSettings {
+        seed,
+        isa,
+        executable: std::env::current_exe()?,
+        pacing: Pacing::default(),
+        claim_level: Level::ONE_IN_TEN_THOUSAND,
+    };
     let mut runner = DeviceRunner::new(key.clone(), settings)?;
     let ranker: Box<dyn Ranker> = if arguments.ranked {
         Box::new(ByTheSimulator(

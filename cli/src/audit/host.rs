@@ -116,14 +116,18 @@ pub(crate) fn aa(
     let clock = Clock::start();
     let load = Load::start(tilewright_runtime::usable_processors().len())?;
     let (mut done, mut false_claims, mut reached, mut highest) = (0, 0, 0, 0.0_f64);
-    while done < comparisons && !stop.load(Ordering::Relaxed) && clock.nanoseconds() < MOST_NS[usize::from(quick)] {
+    while done < comparisons
+        && !stop.load(Ordering::Relaxed)
+        && clock.nanoseconds() < MOST_NS[usize::from(quick)]
+    {
         if done % LOAD_EVERY == 0 {
             load.set(COURSE[(done / LOAD_EVERY) as usize % COURSE.len()]);
         }
         if !quiet && done > 0 && done % 2000 == 0 {
             output::note(&format!("{done} of {comparisons} comparisons of a kernel with itself"));
         }
-        let PairedTimes { incumbent, candidate } = twins.pairs(PAIRS, launches, Twins::draw_order(&mut rng))?;
+        let PairedTimes { incumbent, candidate } =
+            twins.pairs(PAIRS, launches, Twins::draw_order(&mut rng))?;
         let betting = claim.replay(&incumbent, &candidate)?;
         false_claims += u64::from(betting.decision() == Decision::Faster);
         highest = highest.max(betting.e_value());

@@ -77,7 +77,9 @@ fn work(first: bool, level: &AtomicU32) {
             }
             black_box(&memory);
         } else if first && (is(now, Level::Steady) || is(now, Level::Bursts)) {
-            black_box((0..STEP as u64).fold(0_u64, |sum, at| sum.wrapping_mul(31).wrapping_add(black_box(at))));
+            black_box(
+                (0..STEP as u64).fold(0_u64, |sum, at| sum.wrapping_mul(31).wrapping_add(black_box(at))),
+            );
             if is(now, Level::Bursts) {
                 std::thread::sleep(Duration::from_millis(3));
             }

@@ -95,7 +95,11 @@ pub(crate) fn audit(arguments: &Audit) -> Result<Ending> {
         broken: Vec::new(),
     };
     report.broken = report.broken();
-    if arguments.json { output::json(&report)? } else { output::result(&report.text())? }
+    if arguments.json {
+        output::json(&report)?
+    } else {
+        output::result(&report.text())?
+    }
     Ok(if report.broken.is_empty() { Ending::Done } else { Ending::Broken })
 }
 
@@ -125,11 +129,18 @@ impl Report {
         for Power { gain, pairs, found, .. } in &self.power {
             promise(
                 *found >= LEAST_FOUND,
-                format!("a gain of {:.1} % was found in {:.0} % of runs of {pairs} pairs", 1e2 * gain, 1e2 * found),
+                format!(
+                    "a gain of {:.1} % was found in {:.0} % of runs of {pairs} pairs",
+                    1e2 * gain,
+                    1e2 * found
+                ),
             );
         }
         let margin = self.power_conditions.margin;
-        promise(margin <= WIDEST_MARGIN, format!("the margin is {:.2} %: the machine is noisy", 1e2 * margin));
+        promise(
+            margin <= WIDEST_MARGIN,
+            format!("the margin is {:.2} %: the machine is noisy", 1e2 * margin),
+        );
         broken
     }
 
@@ -169,13 +180,21 @@ impl Report {
                 100.0 * margin,
                 sample_ns / 1e3,
                 100.0 * spread,
-                if *disturbed > 0 { format!("; the machine was busy in {disturbed} runs") } else { String::new() }
+                if *disturbed > 0 {
+                    format!("; the machine was busy in {disturbed} runs")
+                } else {
+                    String::new()
+                }
             ),
         );
         for Power { gain, pairs, found, runs, .. } in &self.power {
             line(
                 "power",
-                format!("{:.2} % found in {:.1} % of {runs} runs of {pairs} pairs", 100.0 * gain, 100.0 * found),
+                format!(
+                    "{:.2} % found in {:.1} % of {runs} runs of {pairs} pairs",
+                    100.0 * gain,
+                    100.0 * found
+                ),
             );
         }
         for broken in &self.broken {

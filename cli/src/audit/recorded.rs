@@ -122,7 +122,8 @@ pub(crate) fn recorded(paths: &[PathBuf], seed: u64) -> Result<RecordedAa> {
 
 /// Samples of the configurations that have enough of them, in the order of recording.
 fn series(space: &RecordedSpace) -> impl Iterator<Item = &[f64]> {
-    let timings = space.configurations().iter().filter_map(|configuration| configuration.result.as_ref().ok());
+    let timings =
+        space.configurations().iter().filter_map(|configuration| configuration.result.as_ref().ok());
     timings.map(|timing| timing.samples_ms.as_slice()).filter(|samples| {
         samples.len() >= LEAST_SAMPLES && samples.iter().all(|time| time.is_finite() && *time > 0.0)
     })

@@ -8,8 +8,8 @@ use tilewright_genome::SearchSpace;
 use tilewright_ir::{CacheState, Workload, WorkloadKey, default_schedule};
 use tilewright_journal::{CampaignRequest, CampaignStarted, Fidelity, Subject};
 use tilewright_runtime::DeviceReport;
-use tilewright_stats::Level;
 use tilewright_search::{Lowering, ModelRanker, ModelRankerParts, Ranker, cost_models};
+use tilewright_stats::Level;
 
 use super::{Plan, started, work};
 use crate::proposer::Proposer;

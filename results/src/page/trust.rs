@@ -99,25 +99,29 @@ fn basis(claim: &ClaimBasis) -> String {
     let made = facts(&[
         ("the default beside itself", spread),
         ("margin that follows", percent(claim.margin)),
-        ("e-value", format!("{} of {} after {} pairs", number(claim.e_value), number(claim.threshold), claim.pairs)),
+        (
+            "e-value",
+            format!("{} of {} after {} pairs", number(claim.e_value), number(claim.threshold), claim.pairs),
+        ),
         ("launches of a sample", format!("{} and {}", claim.launches[0], claim.launches[1])),
     ]);
-    let rows = [("sequential", &claim.sequential), ("confirmation", &claim.confirmation)].map(|(name, seen)| {
-        let share = |ns: Option<u64>| {
-            ns.map_or_else(|| "–".to_owned(), |ns| percent(ns as f64 / seen.elapsed_ns.max(1) as f64))
-        };
-        let counted = |number: Option<u64>| number.map_or_else(|| "–".to_owned(), count);
-        vec![
-            name.to_owned(),
-            count(seen.repeated),
-            share(seen.steal_ns),
-            share(seen.waited_ns),
-            counted(seen.involuntary_switches),
-            counted(seen.migrations),
-            seen.drift.map_or_else(|| "–".to_owned(), |drift| percent(drift.ratio - 1.0)),
-            if seen.tainted { "disturbed" } else { "quiet" }.to_owned(),
-        ]
-    });
+    let rows =
+        [("sequential", &claim.sequential), ("confirmation", &claim.confirmation)].map(|(name, seen)| {
+            let share = |ns: Option<u64>| {
+                ns.map_or_else(|| "–".to_owned(), |ns| percent(ns as f64 / seen.elapsed_ns.max(1) as f64))
+            };
+            let counted = |number: Option<u64>| number.map_or_else(|| "–".to_owned(), count);
+            vec![
+                name.to_owned(),
+                count(seen.repeated),
+                share(seen.steal_ns),
+                share(seen.waited_ns),
+                counted(seen.involuntary_switches),
+                counted(seen.migrations),
+                seen.drift.map_or_else(|| "–".to_owned(), |drift| percent(drift.ratio - 1.0)),
+                if seen.tainted { "disturbed" } else { "quiet" }.to_owned(),
+            ]
+        });
     let head = ["", "pairs repeated", "stolen", "waited", "preempted", "migrated", "drift", "machine"];
     format!("<h3>Conditions of the claim</h3>{made}{}", table(&head, &rows))
 }

@@ -89,7 +89,8 @@ impl Campaign {
         places: &[usize],
         sink: &mut dyn Sink,
     ) -> Result<BatchReport, CampaignError> {
-        for &place in places.iter().rev().filter(|&&place| place < report.evaluations.len()) {
+        let answered = report.evaluations.len();
+        for &place in places.iter().rev().filter(|&&place| place < answered) {
             let canary = report.evaluations.remove(place);
             report.overhead_ns += canary.elapsed_ns;
             if canary.outcome.is_ok() {

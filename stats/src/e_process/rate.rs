@@ -31,13 +31,7 @@ pub struct RateBets {
 impl RateBets {
     /// Starts with wealth 1 against this rate.
     pub fn new(nominal: Level) -> Self {
-        Self {
-            nominal: nominal.get(),
-            accounts: [1.0; POWERS.len()],
-            highest: 1.0,
-            trials: 0,
-            successes: 0,
-        }
+        Self { nominal: nominal.get(), accounts: [1.0; POWERS.len()], highest: 1.0, trials: 0, successes: 0 }
     }
 
     /// Takes in one more trial.
@@ -46,8 +40,7 @@ impl RateBets {
         self.successes += u64::from(success);
         for (account, power) in self.accounts.iter_mut().zip(POWERS) {
             let likely = self.nominal.powf(power);
-            let factor =
-                if success { likely / self.nominal } else { (1.0 - likely) / (1.0 - self.nominal) };
+            let factor = if success { likely / self.nominal } else { (1.0 - likely) / (1.0 - self.nominal) };
             *account = (*account * factor).min(MOST);
         }
         self.highest = self.highest.max(self.e_value());

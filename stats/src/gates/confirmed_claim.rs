@@ -35,10 +35,7 @@ impl ConfirmedClaim {
     pub fn at_least(margin: Margin, level: Level) -> Self {
         let strictest = |level: Level, other: Level| if level < other { level } else { other };
         let widest = |margin: Margin, other: Margin| if margin > other { margin } else { other };
-        Self {
-            margin: widest(margin, Self::DEFAULT.margin),
-            level: strictest(level, Self::DEFAULT.level),
-        }
+        Self { margin: widest(margin, Self::DEFAULT.margin), level: strictest(level, Self::DEFAULT.level) }
     }
 
     /// Relative effect that must be exceeded.

@@ -74,8 +74,9 @@ fn the_sequential_gates_keep_their_level_however_long_they_are_watched() {
             for environment in &ENVIRONMENTS {
                 let ratio = 1.0 / (1.0 + margin.get());
                 let mut rng = ChaCha8Rng::seed_from_u64(12);
-                let wrong = (0..RUNS)
-                    .filter(|_| gate.judge(&environment.pairs(400, ratio, &mut rng)).kind == Decision::Faster);
+                let wrong = (0..RUNS).filter(|_| {
+                    gate.judge(&environment.pairs(400, ratio, &mut rng)).kind == Decision::Faster
+                });
                 assert_level(gate, wrong.count() as u64, environment.name);
             }
         }

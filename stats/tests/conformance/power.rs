@@ -4,7 +4,8 @@ use crate::environment::{ENVIRONMENTS, Environment, KINDS};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tilewright_stats::{
-    Claim, ConfirmedClaim, Decision, Gate, Racing, Replication, SequentialClaim, SignEProcess, TwoSample, gates,
+    Claim, ConfirmedClaim, Decision, Gate, Racing, Replication, SequentialClaim, SignEProcess, TwoSample,
+    gates,
 };
 
 /// Share of 400 runs in which the gate finds the planted ratio, on the kind of evidence it does best on.
@@ -66,8 +67,7 @@ fn the_interval_encloses_the_true_ratio_about_as_often_as_it_says() {
         for _ in 0..400 {
             for evidence in ENVIRONMENTS[0].evidence(31, 0.97, &mut rng) {
                 let verdict = gate.judge(&evidence);
-                if let (Some(_), Some(low), Some(high)) = (evidence.sides(), verdict.low, verdict.high)
-                {
+                if let (Some(_), Some(low), Some(high)) = (evidence.sides(), verdict.low, verdict.high) {
                     given += 1;
                     hits += i32::from((low..=high).contains(&0.97));
                 }
