@@ -13,18 +13,22 @@
 //! assert_eq!(Replication::DEFAULT.judge(&Evidence::Pairs { incumbent, candidate }).kind, Decision::Faster);
 //! ```
 
+use std::num::NonZeroUsize;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::finding::{Effect, Finding, beyond, decide};
 use super::{Gate, sealed::Sealed};
 use crate::interval::{Bootstrap, Interval, bootstrap};
-use crate::samples::median;
 use crate::significance::wilcoxon_signed_rank;
 use crate::{Evidence, Level, Margin, SampleError, Settings, SettingsError, log_ratios};
 
 /// Seed of the bootstrap: a gate is pure, so the same pairs give the same interval.
 const SEED: u64 = 0x7265_706C_6963_6174;
+
+/// Draws of the bootstrap.
+const RESAMPLES: NonZeroUsize = NonZeroUsize::new(1000).expect("invariant: not zero");
 
 /// Gate of fresh pairs with a margin, for a number of pairs fixed beforehand. See `docs/statistics.md`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,13 +82,21 @@ impl Sealed for Replication {
     }
 }
 
+/// Median of values, at least one and all finite, without sorting all of them.
+fn middle(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    let half = values.len() / 2;
+    let even = values.len().is_multiple_of(2);
+    let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    if even { f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), upper) } else { upper }
+}
+
 /// Median with the interval that encloses both.
 fn effect(ratios: &[f64]) -> Result<Effect, SampleError> {
     let independent = Effect::of_pairs(ratios)?;
-    let how = Bootstrap::blocks(ratios.len());
-    let statistic = |values: &[f64]| median(values).unwrap_or(f64::NAN);
+    let how = Bootstrap { resamples: RESAMPLES, ..Bootstrap::blocks(ratios.len()) };
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let blocks = bootstrap(ratios, &statistic, how, &mut rng)?;
+    let blocks = bootstrap(ratios, &middle, how, &mut rng)?;
     let interval = independent
         .interval
         .map(|found| Interval { low: found.low.min(blocks.low), high: found.high.max(blocks.high) });
