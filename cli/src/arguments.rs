@@ -63,6 +63,9 @@ pub(crate) enum Command {
     /// Score search strategies on spaces that others have measured
     #[command(after_help = SCORE_EXAMPLES)]
     Score(Score),
+    /// See on this machine how far claims can be trusted
+    #[command(after_help = crate::audit::EXAMPLES)]
+    Audit(crate::audit::Audit),
     /// Print a shell's completion script
     #[command(
         after_help = "Example:\n  tilewright completions bash > ~/.local/share/bash-completion/completions/tilewright"

@@ -2,6 +2,7 @@
 
 mod advice;
 mod arguments;
+mod audit;
 mod campaign;
 mod conduct;
 mod device;
@@ -36,6 +37,8 @@ pub(crate) enum Ending {
     Done,
     NothingValid,
     Interrupted,
+    /// A promise that was checked does not hold.
+    Broken,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::NothingValid) => ExitCode::from(3),
         Ok(Ending::Interrupted) => ExitCode::from(130),
+        Ok(Ending::Broken) => ExitCode::from(1),
         Err(error) => {
             output::note(&format!("error: {error:#}"));
             ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
@@ -104,6 +108,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Heuristics(command) => heuristics::heuristics(&command)?,
         Command::Run(arguments) => run::run(&arguments)?,
         Command::Score(arguments) => score::run(&arguments)?,
+        Command::Audit(arguments) => return audit::audit(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "tilewright", &mut script);

@@ -9,7 +9,7 @@ use tilewright_registry::{
     Timing, VerificationFacts,
 };
 use tilewright_runtime::HostFacts;
-use tilewright_stats::{Claim, Decision, Evidence, Judged};
+use tilewright_stats::{Decision, Evidence, Gate, Judged};
 
 /// A kernel that may be published.
 pub(crate) struct Publication<'a> {
@@ -28,11 +28,17 @@ pub(crate) struct Measured {
     pub(crate) verification: tilewright_journal::Verification,
     pub(crate) ceilings: tilewright_journal::Ceilings,
     pub(crate) evidence: Evidence,
+    /// What judges them, as set before the comparison.
+    pub(crate) gate: Box<dyn Gate>,
+    /// Whether the machine was too disturbed for any of it to be kept.
+    pub(crate) tainted: bool,
 }
 
 impl From<ConfirmationReport> for Measured {
     fn from(report: ConfirmationReport) -> Self {
         Self {
+            tainted: report.claim.is_tainted(),
+            gate: Box::new(report.gate),
             measurement: report.winner.measurement,
             verification: report.verification,
             ceilings: report.ceilings,
@@ -41,14 +47,28 @@ impl From<ConfirmationReport> for Measured {
     }
 }
 
-/// Publishes when the claim gate supports it; the record, or why there is none.
+/// What became of a publication.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Published {
+    /// The record in force.
+    Record(Digest),
+    /// The claim gate does not support it.
+    NotFaster,
+    /// The machine was too disturbed.
+    Tainted,
+}
+
+/// Publishes when the claim gate supports it and the machine was quiet.
 pub(crate) fn publish(
     registry: &Registry,
     publication: &Publication<'_>,
     measured: &Measured,
-) -> Result<Option<Digest>> {
+) -> Result<Published> {
+    if measured.tainted {
+        return Ok(Published::Tainted);
+    }
     let kernel = kernel(publication, measured);
-    let judged = Judged::by(&Claim::DEFAULT, measured.evidence.clone(), kernel);
+    let judged = Judged::by(&*measured.gate, measured.evidence.clone(), kernel);
     let first_of_its_key = publication.incumbent == Incumbent::Default;
     let supported = match judged.verdict().kind {
         Decision::Faster => true,
@@ -56,11 +76,13 @@ pub(crate) fn publish(
         Decision::Slower | Decision::Failed => false,
     };
     if !supported {
-        return Ok(None);
+        return Ok(Published::NotFaster);
     }
     let at = jiff::Timestamp::now().to_string();
     let digest = registry.publish(&judged, &publication.artifact.code, &at);
-    digest.map(Some).with_context(|| format!("cannot publish to {}", registry.folder().display()))
+    digest
+        .map(Published::Record)
+        .with_context(|| format!("cannot publish to {}", registry.folder().display()))
 }
 
 fn kernel(publication: &Publication<'_>, measured: &Measured) -> Kernel {

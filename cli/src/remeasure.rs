@@ -9,7 +9,7 @@ use tilewright_ir::{Limits, Schedule, Workload, default_schedule, legalise, lowe
 use tilewright_journal::{Candidate, Subject};
 use tilewright_registry::{Record, Registry};
 use tilewright_runtime::{HostFacts, artifact_of};
-use tilewright_stats::{Claim, Decision, Gate};
+use tilewright_stats::{Decision, Gate, Level};
 
 use crate::target::Target;
 
@@ -101,13 +101,19 @@ pub(crate) fn remeasure(registry: &Registry, record: &Record, host: &HostFacts) 
         return Ok(found);
     }
     let executable = std::env::current_exe()?;
-    let settings = DeviceSettings { isa: target.isa, executable, seed: 3, pacing: Pacing::default() };
+    let settings = DeviceSettings {
+        isa: target.isa,
+        executable,
+        seed: 3,
+        pacing: Pacing::default(),
+        claim_level: Level::ONE_IN_TEN_THOUSAND,
+    };
     let mut runner = DeviceRunner::new(key.clone(), settings)?;
     match runner.confirm(&winner, &default) {
         Err(error) => found.problem = Some(error.to_string()),
         Ok(None) => found.problem = Some("it could not be measured".to_owned()),
         Ok(Some(report)) => {
-            let verdict = Claim::DEFAULT.judge(&report.evidence);
+            let verdict = report.gate.judge(&report.evidence);
             (found.ratio, found.low, found.high) = (verdict.ratio, verdict.low, verdict.high);
             found.median_ns = Some(report.winner.measurement.median_ns);
             if verdict.kind == Decision::Slower && verdict.low.is_some_and(|low| low > LOST) {

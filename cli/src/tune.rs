@@ -9,18 +9,19 @@ use serde::Serialize;
 use tilewright_evaluator::{DeviceRunner, Runner};
 use tilewright_ir::{WorkloadKey, legalise, lower};
 use tilewright_journal::{
-    CAMPAIGN_FILE, CAMPAIGN_VERSION, CampaignRequest, EndReason, Event, JOURNAL_FILE, Plateau, Requested,
-    Subject,
+    CAMPAIGN_FILE, CAMPAIGN_VERSION, CampaignRequest, ClaimBasis, EndReason, Event, JOURNAL_FILE, Judgement,
+    Plateau, Requested, Subject, Withheld,
 };
-use tilewright_registry::{Digest, Incumbent, Origin, Registry, Verified};
-use tilewright_results::{Campaign as Results, Summary};
+use tilewright_registry::{ClaimTest, Digest, Incumbent, Origin, Registry, Verified};
+use tilewright_results::{Campaign as Results, ClaimSummary, Summary};
 use tilewright_search::{CampaignResult, External, strategies, strategy};
+use tilewright_stats::{Decision, Gate, gate};
 
 use crate::arguments::Tune;
 use crate::conduct::{Host, ISA_SETTING, conduct, stop_flag, tool};
 use crate::progress::Progress;
 use crate::proposer::Proposer;
-use crate::publish::{Measured, Publication, publish};
+use crate::publish::{Measured, Publication, Published, publish};
 use crate::remeasure::task;
 use crate::target::Target;
 use crate::{Ending, UsageError, advice, device, output, place, unusable};
@@ -66,7 +67,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
     plan.advice.clone_from(&advice);
     let known = registry.lookup(&setup.key)?;
     plan.started.best_known_ns = known.map(|record| record.kernel.subject().timing.median_ns);
-    let mut runner = setup.host.runner(&setup.key, setup.request.seed)?;
+    let mut runner = setup.host.runner(&setup.key, setup.request.seed, registry.claim_level()?)?;
     let mut progress = Progress::new(setup.quiet, &plan.started);
     let mut watch = |event: &Event| progress.note(event);
     let result = conduct(plan, &mut runner, setup.quiet, &mut watch, &stop);
@@ -198,6 +199,14 @@ fn publish_winner(
     runner: &mut DeviceRunner,
 ) -> Result<Option<Digest>> {
     let Some(confirmation) = &result.confirmation else { return Ok(None) };
+    if let Some(basis) = &confirmation.claim {
+        let found = confirmation.judgement.verdict.kind == Decision::Faster;
+        note_test(registry, &setup.key, basis, found && confirmation.withheld.is_none())?;
+    }
+    if let Some(why @ Withheld::Canaries { .. }) = &confirmation.withheld {
+        output::note(&format!("note: {why}; nothing is published"));
+        return Ok(None);
+    }
     let limits = setup.host.target.limits(setup.request.threads);
     let workload = &setup.key.workload;
     let schedule = &confirmation.winner.schedule;
@@ -222,12 +231,14 @@ fn publish_winner(
             return Ok(None);
         }
         let measured = Measured {
+            gate: gate_of(&confirmation.judgement)?,
+            tainted: confirmation.claim.as_ref().is_some_and(|basis| basis.is_tainted()),
             measurement: confirmation.winner.measurement.clone(),
             verification: confirmation.verification.clone(),
             ceilings: confirmation.ceilings.clone(),
             evidence: confirmation.evidence.clone(),
         };
-        return publish(registry, &publication, &measured);
+        return Ok(told(publish(registry, &publication, &measured)?, setup.quiet));
     };
     let kept = current.kernel.subject();
     if kept.artifact.sha256 == Digest::of(&artifact.code) {
@@ -258,11 +269,10 @@ fn publish_winner(
     publication.incumbent = Incumbent::Record(current.id);
     match runner.confirm(&winner, &record) {
         Ok(Some(report)) => {
+            let basis = report.claim.clone();
             let published = publish(registry, &publication, &report.into())?;
-            if published.is_none() && !setup.quiet {
-                output::note("note: not judged faster than the kernel in the registry, which stays");
-            }
-            Ok(published)
+            note_test(registry, &setup.key, &basis, matches!(published, Published::Record(_)))?;
+            Ok(told(published, setup.quiet))
         }
         Ok(None) => Ok(None),
         Err(error) => {
@@ -270,6 +280,34 @@ fn publish_winner(
             Ok(None)
         }
     }
+}
+
+/// The record of a publication; says why there is none.
+fn told(published: Published, quiet: bool) -> Option<Digest> {
+    let why = match published {
+        Published::Record(record) => return Some(record),
+        Published::NotFaster => "not judged faster than what it was measured beside, which stays",
+        Published::Tainted => "the machine was too busy for its times to be published; --resume tries again",
+    };
+    if !quiet {
+        output::note(&format!("note: {why}"));
+    }
+    None
+}
+
+/// Writes the test of a claim down, whatever came of it.
+fn note_test(registry: &Registry, key: &WorkloadKey, basis: &ClaimBasis, claimed: bool) -> Result<()> {
+    let test = ClaimTest::new(key, basis.e_value, basis.threshold, claimed);
+    registry
+        .note_claim_test(test, &jiff::Timestamp::now().to_string())
+        .context("cannot note the claim's test")
+}
+
+/// The gate that judged, set as it was.
+fn gate_of(judgement: &Judgement) -> Result<Box<dyn Gate>> {
+    let listed =
+        gate(&judgement.verdict.gate).context("the confirmation's gate is not known to this version")?;
+    Ok(listed.with(&judgement.settings)?)
 }
 
 /// What is printed as JSON.
@@ -281,6 +319,21 @@ struct Printed<'a> {
     record: Option<String>,
     /// What advised, and what came of it.
     heuristics: Vec<advice::Outcome>,
+}
+
+/// What a claim rests on, in a line.
+fn claimed(claim: &ClaimSummary) -> String {
+    if let Some(why) = &claim.withheld {
+        return format!("withheld: {why}");
+    }
+    format!(
+        "{}: e-value {:.3e} of {:.0e} after {} pairs, margin {:.1} %",
+        if claim.claimed { "found and confirmed" } else { "none" },
+        claim.e_value,
+        claim.threshold,
+        claim.pairs,
+        100.0 * claim.margin
+    )
 }
 
 fn print(
@@ -327,6 +380,9 @@ fn print(
             line("schedule", winner.schedule.to_string());
         }
         (None, _) => line("winner", "none: no candidate was valid".to_owned()),
+    }
+    if let Some(claim) = &summary.claim {
+        line("claim", claimed(claim));
     }
     line("ceiling", format!("{:.1} GFLOP/s", summary.ceiling.gflops));
     let outcomes: Vec<String> =

@@ -105,10 +105,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     self_comparisons(&mut runner, &default);
     let confirmed = runner.confirm(&incumbent, &default)?;
     if let Some(confirmed) = confirmed {
-        let verdict = tilewright_stats::Claim::DEFAULT.judge(&confirmed.evidence);
+        let verdict = confirmed.gate.judge(&confirmed.evidence);
         println!("confirmed in {} ms: {verdict:?}", confirmed.elapsed_ns / 1_000_000);
         println!("winner {:?}", confirmed.winner.measurement);
         println!("ceilings {:?}", confirmed.ceilings);
+        println!("claim {:?}", confirmed.claim);
     }
     Ok(())
 }

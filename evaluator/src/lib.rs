@@ -11,6 +11,7 @@
 //! | `replay.rs` | the runner that answers from a journal |
 //! | `simulated.rs` | the runner that answers from the simulator |
 //! | `stand/` | one workload's inputs, expected results and worker |
+//! | `twins.rs` | a kernel beside itself, to see what the judging makes of it |
 //! | `inputs.rs`, `verify/` | inputs that expose partial work, and checking answers |
 //! | `process.rs`, `protocol.rs`, `shared_layout.rs` | how coordinator and worker talk |
 //! | `worker/` | the other side |
@@ -27,6 +28,7 @@ mod runner;
 mod shared_layout;
 mod simulated;
 mod stand;
+mod twins;
 mod verify;
 mod worker;
 
@@ -37,6 +39,7 @@ pub use replay::ReplayRunner;
 pub use runner::{BatchReport, ConfirmationReport, ConfirmedSide, Evaluation, Runner, Task};
 pub use simulated::SimulatedRunner;
 pub use stand::{Examined, Samples, StandCeiling, StandSettings, StandStatistics, TestStand};
+pub use twins::{Delayed, Twins};
 pub use worker::run_if_worker;
 
 /// Byte of outputs that nobody has written: as a floating-point number of any type it is NaN.

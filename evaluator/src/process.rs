@@ -65,6 +65,11 @@ impl WorkerProcess {
         Ok(Self { child, stream, answers, limit: Duration::ZERO, clock, gone: false })
     }
 
+    /// Its process number.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends requests and sleeps until all are answered.
     ///
     /// # Errors

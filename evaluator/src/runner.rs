@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tilewright_ir::Program;
 use tilewright_journal::{
-    Candidate, Ceilings, EvalError, Fidelity, KernelListing, Measurement, Outcome, Verification,
+    Candidate, Ceilings, ClaimBasis, EvalError, Fidelity, KernelListing, Measurement, Outcome, Verification,
 };
-use tilewright_stats::Evidence;
+use tilewright_stats::{ConfirmedClaim, Evidence};
 
 /// Evaluates candidates: on a device, by simulation, or from recorded measurements.
 pub trait Runner {
@@ -19,8 +19,8 @@ pub trait Runner {
     /// How its evaluations come about.
     fn fidelity(&self) -> Fidelity;
 
-    /// Measures the winner beside the default in a fresh process on fresh data; `None` where evaluations are
-    /// not measurements, so that there is nothing to confirm.
+    /// Compares the winner with the default pair by pair until a gain is certain, then once more in a fresh
+    /// process on fresh data; `None` where evaluations are not measurements, so that there is nothing to confirm.
     ///
     /// # Errors
     /// When one of the two fails.
@@ -94,8 +94,12 @@ pub struct ConfirmationReport {
     pub winner: ConfirmedSide,
     /// The default.
     pub default: ConfirmedSide,
-    /// Raw pairs: incumbent is the default, candidate the winner.
+    /// Raw pairs of both halves of the claim: incumbent is the default, candidate the winner.
     pub evidence: Evidence,
+    /// What judges them, fixed before the comparison began.
+    pub gate: ConfirmedClaim,
+    /// What the claim was made under.
+    pub claim: ClaimBasis,
     /// How the winner's answer was checked on the fresh data.
     pub verification: Verification,
     /// Ceilings measured around the confirmation.

@@ -3,7 +3,8 @@ use tilewright_ir::Schedule;
 use tilewright_stats::Evidence;
 
 use crate::{
-    CampaignRequest, Ceilings, Host, Judgement, KernelListing, Measurement, Subject, Trial, Verification,
+    CampaignRequest, Ceilings, ClaimBasis, Host, Judgement, KernelListing, Measurement, Subject, Trial,
+    Verification, Withheld,
 };
 
 /// One line of a journal.
@@ -145,6 +146,12 @@ pub struct Confirmation {
     pub evidence: Evidence,
     /// What the claim gate said.
     pub judgement: Judgement,
+    /// What the claim was made under; `None` in journals of versions that did not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Box<ClaimBasis>>,
+    /// Why a gain that the gate found is not claimed; `None` where nothing was withheld.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
     /// How the winner's answer was checked on the fresh data.
     pub verification: Verification,
     /// Ceilings measured around the confirmation.

@@ -1,8 +1,8 @@
 //! JSON writes NaN and infinity as `null`, which is read back as nothing or not at all; so no event may hold one.
 
-use tilewright_stats::Evidence;
+use tilewright_stats::{Evidence, PairedTimes};
 
-use crate::{Ceilings, Event, JournalError, Measurement, Verification};
+use crate::{Ceilings, ClaimBasis, Conditions, Event, JournalError, Measurement, Verification};
 
 /// Refuses an event with a number that would not be read back. (Wrong answers have a form of their own.)
 pub(crate) fn check(event: &Event) -> Result<(), JournalError> {
@@ -27,6 +27,7 @@ pub(crate) fn check(event: &Event) -> Result<(), JournalError> {
         Event::SelfComparison(comparison) => first_wrong([("evidence", evidence(&comparison.evidence))]),
         Event::Confirmation(confirmation) => first_wrong([
             ("evidence", evidence(&confirmation.evidence)),
+            ("claim", confirmation.claim.iter().all(|claim| basis(claim))),
             ("winner", measurement(&confirmation.winner.measurement)),
             ("default", measurement(&confirmation.default.measurement)),
             ("verification", verification(&confirmation.verification)),
@@ -55,9 +56,27 @@ fn evidence(evidence: &Evidence) -> bool {
         Evidence::Pairs { incumbent, candidate } | Evidence::Samples { incumbent, candidate } => {
             all(incumbent.iter().chain(candidate).copied())
         }
+        Evidence::Claim { sequential, confirmation } => paired(sequential) && paired(confirmation),
         Evidence::Exact { incumbent, candidate } => all([*incumbent, *candidate]),
         Evidence::Failure { .. } => true,
     }
+}
+
+fn paired(times: &PairedTimes) -> bool {
+    all(times.incumbent.iter().chain(&times.candidate).copied())
+}
+
+fn basis(claim: &ClaimBasis) -> bool {
+    paired(&claim.self_comparison)
+        && all([claim.spread, claim.margin, claim.threshold, claim.e_value])
+        && conditions(&claim.sequential)
+        && conditions(&claim.confirmation)
+}
+
+fn conditions(conditions: &Conditions) -> bool {
+    let ends = [conditions.clock_mhz, conditions.celsius];
+    let drift = conditions.drift.iter().flat_map(|drift| [drift.ratio, drift.p]);
+    all(ends.into_iter().flatten().flatten().chain(drift))
 }
 
 fn measurement(measurement: &Measurement) -> bool {

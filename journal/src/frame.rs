@@ -1,4 +1,4 @@
-//! One line: `{"version":1,"line":7,"checksum":"0123456789abcdef","event":{…}}`.
+//! One line: `{"version":2,"line":7,"checksum":"0123456789abcdef","event":{…}}`.
 //!
 //! The checksum is the first 64 bits of BLAKE3 over version, line number and the exact bytes of the event,
 //! so it can be checked before anything in the line is believed. The line's own number shows lost lines.
@@ -6,7 +6,7 @@
 use crate::{DamageCause, Event, JournalError};
 
 /// Version of the form of a line, raised when an older tool would misread one.
-pub const JOURNAL_VERSION: u32 = 1;
+pub const JOURNAL_VERSION: u32 = 2;
 
 pub(crate) const START: &[u8] = b"{\"version\":";
 const LINE: &[u8] = b",\"line\":";

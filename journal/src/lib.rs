@@ -16,6 +16,7 @@
 
 mod campaign;
 pub mod checkpoint;
+mod claim;
 mod damage;
 mod error;
 mod event;
@@ -35,6 +36,7 @@ mod trial;
 mod writer;
 
 pub use campaign::{CAMPAIGN_VERSION, CampaignRequest, Plateau, RequestError};
+pub use claim::{ClaimBasis, Conditions, Withheld};
 pub use damage::{Damage, DamageCause};
 pub use error::JournalError;
 pub use event::{

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tilewright_ir::{Schedule, ScheduleValue};
 use tilewright_journal::{EvalError, Event, Journal, Subject, Trial};
-use tilewright_stats::Evidence;
+use tilewright_stats::{Evidence, PairedTimes};
 
 use crate::builder::{Builder, Row};
 use crate::error::RecordedError;
@@ -98,7 +98,9 @@ fn row(trial: &Trial, absent: &BTreeMap<&str, Value>) -> Row {
 /// The candidate's samples, ms.
 fn samples(evidence: &Evidence) -> Vec<f64> {
     match evidence {
-        Evidence::Pairs { candidate, .. } | Evidence::Samples { candidate, .. } => {
+        Evidence::Pairs { candidate, .. }
+        | Evidence::Samples { candidate, .. }
+        | Evidence::Claim { confirmation: PairedTimes { candidate, .. }, .. } => {
             candidate.iter().map(|time| time / NS_PER_MS).collect()
         }
         Evidence::Exact { candidate, .. } => vec![candidate / NS_PER_MS],

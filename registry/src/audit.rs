@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_stats::EvidenceKind;
 
-use crate::{Conditions, Digest};
+use crate::{ClaimTest, Conditions, Digest};
 
 /// One line of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +59,8 @@ pub enum Action {
         /// Its subject as text.
         subject: String,
     },
+    /// A claim was tested, whatever came of it.
+    Tested(ClaimTest),
     /// A record is no longer to be used.
     Retracted {
         /// The record.

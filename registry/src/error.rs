@@ -80,6 +80,9 @@ pub enum Refusal {
     /// It was judged by a gate for racing, which is often wrong; a claim needs an effect margin.
     #[error("gate `{0}` has no effect margin, so its verdict is no claim")]
     NoMargin(String),
+    /// It was judged faster on one set of pairs; a claim is confirmed on another, in a fresh process.
+    #[error("gate `{0}` found a gain that was not confirmed in a fresh process")]
+    NotConfirmed(String),
     /// The kernel contradicts itself.
     #[error("{0}")]
     Inconsistent(String),

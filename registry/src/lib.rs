@@ -18,12 +18,17 @@
 //! The chain shows damage and careless editing. Somebody who rewrites the whole folder can also rewrite the
 //! chain; whoever fears that keeps [`Report::head`] elsewhere.
 //!
+//! A gain is published only as a claim: found by a sequential test and confirmed in a fresh process
+//! ([`tilewright_stats::ConfirmedClaim`]); the log holds every test of one, so that the share of false claims
+//! stays bounded over the registry's life ([`Registry::claim_level`]).
+//!
 //! Reading a record runs the gate again on its samples ([`tilewright_stats::Judged::reread`]). Only records
 //! measured in pairs are ever found by [`Registry::lookup`]; simulated and recorded ones can be listed.
 #![forbid(unsafe_code)]
 
 mod archive;
 mod audit;
+mod claims;
 mod conditions;
 mod digest;
 mod error;
@@ -37,6 +42,7 @@ mod verify;
 
 pub use archive::{Exported, Imported};
 pub use audit::{Action, AuditEntry};
+pub use claims::ClaimTest;
 pub use conditions::Conditions;
 pub use digest::{Digest, ParseDigestError};
 pub use error::{Refusal, RegistryError};

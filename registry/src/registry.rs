@@ -113,7 +113,7 @@ impl Registry {
         // Key and kind of the log are hints; those inside the checked record decide.
         Ok(usable.into_iter().filter_map(|id| self.show(id).ok()).find(|record| {
             record.kernel.subject().key == *key
-                && record.kernel.kind() == EvidenceKind::Pairs
+                && record.kernel.kind().is_measured()
                 && !matches!(record.kernel.verdict().kind, Decision::Slower | Decision::Failed)
         }))
     }
@@ -292,8 +292,12 @@ fn append(file: &mut File, log: &mut Log, at: &str, actions: Vec<Action>) -> io:
 fn admit(kernel: &Judged<Kernel>, current: Option<Digest>) -> Result<(), Refusal> {
     let verdict = kernel.verdict();
     let decision = verdict.kind;
-    if kernel.kind() == EvidenceKind::Pairs && verdict.margin <= 0.0 {
+    if kernel.kind().is_measured() && verdict.margin <= 0.0 {
         return Err(Refusal::NoMargin(verdict.gate.clone()));
+    }
+    // What was measured is a gain only when it was confirmed.
+    if kernel.kind() == EvidenceKind::Pairs && decision == Decision::Faster {
+        return Err(Refusal::NotConfirmed(verdict.gate.clone()));
     }
     match (current, kernel.subject().incumbent) {
         (None, _) => match decision {

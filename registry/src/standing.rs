@@ -12,7 +12,7 @@ pub struct Listed {
     pub record: Digest,
     /// Its key as text.
     pub key: String,
-    /// Where its times come from; only [`EvidenceKind::Pairs`] is ever served.
+    /// Where its times come from; only what was measured is ever served.
     pub kind: EvidenceKind,
     /// Whether it is in force.
     pub standing: Standing,
@@ -50,17 +50,18 @@ pub enum Standing {
 pub(crate) fn list(log: &Log) -> Vec<Listed> {
     let mut listed: Vec<Listed> = Vec::new();
     let mut stacks: BTreeMap<(String, EvidenceKind), Vec<usize>> = BTreeMap::new();
+    let stack = |key: &str, kind: EvidenceKind| (key.to_owned(), source(kind));
     for entry in log.entries() {
         match &entry.action {
             Action::Published { record, key, kind } => {
-                let stack = stacks.entry((key.clone(), *kind)).or_default();
-                stack.push(listed.len());
+                let below = stacks.entry(stack(key, *kind)).or_default();
+                below.push(listed.len());
                 listed.push(arrival(*record, key, *kind, &entry.at, None));
             }
             Action::Imported { record, key, kind, from } => {
                 // Below all others: nobody compared it with them.
-                let stack = stacks.entry((key.clone(), *kind)).or_default();
-                stack.insert(0, listed.len());
+                let below = stacks.entry(stack(key, *kind)).or_default();
+                below.insert(0, listed.len());
                 listed.push(arrival(*record, key, *kind, &entry.at, Some(from.clone())));
             }
             Action::Verified { record, conditions, median_ns } => {
@@ -70,7 +71,7 @@ pub(crate) fn list(log: &Log) -> Vec<Listed> {
                     found.verified = Some(Verified { at, conditions, median_ns });
                 }
             }
-            Action::Learned { .. } => {}
+            Action::Learned { .. } | Action::Tested(_) => {}
             Action::Retracted { record, .. } => {
                 for stack in stacks.values_mut() {
                     stack.retain(|&place| listed[place].record != *record);
@@ -91,9 +92,15 @@ pub(crate) fn list(log: &Log) -> Vec<Listed> {
 ///
 /// Those behind it stand in when its file is damaged.
 pub(crate) fn usable(listed: &[Listed], key: &str, kind: EvidenceKind) -> Vec<Digest> {
-    let all = || listed.iter().rev().filter(|listed| listed.key == key && listed.kind == kind);
+    let all =
+        || listed.iter().rev().filter(|listed| listed.key == key && source(listed.kind) == source(kind));
     let with = |standing| all().filter(move |listed| listed.standing == standing);
     with(Standing::Current).chain(with(Standing::Superseded)).map(|listed| listed.record).collect()
+}
+
+/// Where times come from, claims and other pairs alike: what is measured replaces what is measured.
+fn source(kind: EvidenceKind) -> EvidenceKind {
+    if kind.is_measured() { EvidenceKind::Pairs } else { kind }
 }
 
 fn arrival(record: Digest, key: &str, kind: EvidenceKind, at: &str, from: Option<String>) -> Listed {

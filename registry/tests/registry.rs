@@ -10,7 +10,7 @@ use tilewright_registry::{
     ArtifactFacts, CeilingFacts, Conditions, Digest, DriftFacts, EntryOffset, Incumbent, Kernel, Origin,
     Refusal, Registry, RegistryError, Standing, Timing, VerificationFacts, Verified,
 };
-use tilewright_stats::{Claim, Decision, Evidence, Exact, Judged, Racing};
+use tilewright_stats::{Claim, ConfirmedClaim, Decision, Evidence, Exact, Judged, PairedTimes, Racing};
 
 const AT: &str = "2025-06-01T12:00:00+00:00";
 
@@ -27,9 +27,10 @@ fn key(size: u64, target: &str) -> WorkloadKey {
 fn kernel(key: &WorkloadKey, code: &[u8], incumbent: Incumbent, gain: f64) -> Judged<Kernel> {
     let before: Vec<f64> = (0..32).map(|i| 1000.0 + f64::from(i % 7)).collect();
     let after: Vec<f64> = before.iter().map(|time| time * gain).collect();
+    let pairs = PairedTimes { incumbent: before, candidate: after };
     Judged::by(
-        &Claim::DEFAULT,
-        Evidence::Pairs { incumbent: before, candidate: after },
+        &ConfirmedClaim::DEFAULT,
+        Evidence::Claim { sequential: pairs.clone(), confirmation: pairs },
         subject(key, code, incumbent, gain),
     )
 }
@@ -165,6 +166,24 @@ fn a_race_won_is_no_claim() {
 }
 
 #[test]
+fn a_gain_that_was_not_confirmed_is_no_claim() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::open(folder.path());
+    let pairs = |ratio: f64| PairedTimes { incumbent: vec![2.0; 40], candidate: vec![2.0 * ratio; 40] };
+    let subject = || subject(&key(64, "zen3"), b"code", Incumbent::Default, 0.5);
+    let once = Judged::by(&Claim::DEFAULT, pairs(0.5).into(), subject());
+    assert_eq!(once.verdict().kind, Decision::Faster);
+    let refused = registry.publish(&once, b"code", AT);
+    assert!(matches!(refused, Err(RegistryError::Refused(Refusal::NotConfirmed(_)))));
+    let first = registry.publish(&kernel(&key(64, "zen3"), b"code", Incumbent::Default, 1.0), b"code", AT);
+    // Found, and not found again: it replaces nothing.
+    let lucky = Evidence::Claim { sequential: pairs(0.5), confirmation: pairs(1.0) };
+    let beside = Kernel { incumbent: Incumbent::Record(first.unwrap()), ..subject() };
+    let refused = registry.publish(&Judged::by(&ConfirmedClaim::DEFAULT, lucky, beside), b"code", AT);
+    assert!(matches!(refused, Err(RegistryError::Refused(Refusal::Verdict(Decision::Inconclusive)))));
+}
+
+#[test]
 fn a_simulated_kernel_is_listed_and_never_served() {
     let folder = tempfile::tempdir().unwrap();
     let registry = Registry::open(folder.path());
@@ -185,8 +204,9 @@ fn a_kernel_that_contradicts_itself_is_refused() {
     let registry = Registry::open(folder.path());
     let key = key(64, "zen3");
     let judge = |subject: Kernel| {
-        let pairs = Evidence::Pairs { incumbent: vec![2.0; 40], candidate: vec![1.0; 40] };
-        registry.publish(&Judged::by(&Claim::DEFAULT, pairs, subject), b"code", AT)
+        let pairs = PairedTimes { incumbent: vec![2.0; 40], candidate: vec![1.0; 40] };
+        let claim = Evidence::Claim { sequential: pairs.clone(), confirmation: pairs };
+        registry.publish(&Judged::by(&ConfirmedClaim::DEFAULT, claim, subject), b"code", AT)
     };
     let good = || subject(&key, b"code", Incumbent::Default, 0.5);
     let mut wrong = vec![good(); 5];

@@ -40,4 +40,4 @@ pub use matrix::{
 pub use placement::{Placed, Placement};
 pub use report::{Report, report};
 pub use roofline::{Bound, bound};
-pub use summary::{KernelSummary, SUMMARY_VERSION, Summary};
+pub use summary::{ClaimSummary, KernelSummary, SUMMARY_VERSION, Summary};

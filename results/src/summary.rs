@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tilewright_ir::{CacheState, Schedule};
-use tilewright_journal::{Measurement, Subject};
+use tilewright_journal::{Measurement, Subject, Withheld};
+use tilewright_stats::Decision;
 
 use crate::roofline::{Bound, bound};
 use crate::{Campaign, Placed, Placement, format};
@@ -26,6 +27,8 @@ pub struct Summary {
     pub speedup: Option<f64>,
     /// The winner beside the ceiling and the best known.
     pub placement: Option<Placement>,
+    /// What the claim rests on; `None` where nothing was confirmed, or by a version that did not record it.
+    pub claim: Option<ClaimSummary>,
     /// What the device can do.
     pub ceiling: CeilingSummary,
     /// Distinct programs verified and timed.
@@ -65,6 +68,33 @@ pub struct KernelSummary {
     pub schedule: Schedule,
     /// SHA-256 of its code.
     pub artifact_sha256: Option<String>,
+}
+
+/// What the comparison of winner and default rests on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClaimSummary {
+    /// Whether a gain is claimed: found, confirmed, and not withheld.
+    pub claimed: bool,
+    /// Relative effect that it had to exceed.
+    pub margin: f64,
+    /// E-value that the sequential test reached.
+    pub e_value: f64,
+    /// E-value that it had to reach.
+    pub threshold: f64,
+    /// Pairs until then.
+    pub pairs: u64,
+    /// Lower end of the 95 % interval of winner time over default time, of the confirmation.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// Whether the machine was too disturbed.
+    pub tainted: bool,
+    /// Why a gain that was found is not claimed.
+    pub withheld: Option<Withheld>,
+    /// Comparisons of a kernel with itself during the campaign.
+    pub self_comparisons: u64,
+    /// Those in which it was judged faster than itself.
+    pub false_wins: u64,
 }
 
 /// What the device can do, as last measured in the campaign.
@@ -134,6 +164,7 @@ impl Summary {
             default,
             confirmed: campaign.confirmation.is_some(),
             speedup: if default_kept { ratio.and(Some(1.0)) } else { ratio.map(f64::recip) },
+            claim: campaign.claim(),
             ceiling: CeilingSummary {
                 gflops: campaign.current_ceilings().gflops,
                 gbps: bound.level.map(|level| level.gbps),
@@ -152,6 +183,27 @@ impl Campaign {
     /// What bounds the campaign's workload.
     pub fn bound(&self) -> Bound {
         bound(&self.started.work, self.current_ceilings(), self.cache())
+    }
+
+    /// What the comparison of winner and default rests on.
+    fn claim(&self) -> Option<ClaimSummary> {
+        let confirmation = self.confirmation.as_ref()?;
+        let basis = confirmation.claim.as_deref()?;
+        let verdict = &confirmation.judgement.verdict;
+        let wins = self.comparisons.iter().filter(|of| of.judgement.verdict.kind == Decision::Faster);
+        Some(ClaimSummary {
+            claimed: verdict.kind == Decision::Faster && confirmation.withheld.is_none(),
+            margin: basis.margin,
+            e_value: basis.e_value,
+            threshold: basis.threshold,
+            pairs: basis.pairs,
+            low: verdict.low,
+            high: verdict.high,
+            tainted: basis.is_tainted(),
+            withheld: confirmation.withheld.clone(),
+            self_comparisons: self.comparisons.len() as u64,
+            false_wins: wins.count() as u64,
+        })
     }
 
     /// State of the caches before each launch.

@@ -11,11 +11,13 @@
 //! | `launch.rs`, `eviction.rs` | a loaded kernel, timed with warm or cold caches |
 //! | `host.rs` | what this machine is, and its fingerprint |
 //! | `ceiling.rs`, `noise.rs`, `report.rs` | what it can do at most, how steady it is, and the report of both |
+//! | `contention.rs` | what disturbed a measurement: other load, steal time, migrations, clocks, heat |
 //! | `sandbox.rs` | how a worker process confines itself |
 
 mod affinity;
 mod ceiling;
 mod clock;
+mod contention;
 mod dispatch;
 mod error;
 mod eviction;
@@ -35,6 +37,7 @@ mod testing;
 pub use affinity::usable_processors;
 pub use ceiling::{Bandwidth, CeilingMeter, Ceilings, Effort, FmaRate, MemoryLevel, VectorIsa};
 pub use clock::Clock;
+pub use contention::{Contention, ContentionReading};
 pub use dispatch::{DispatchError, Dispatched, artifact_of, dispatch};
 pub use error::RuntimeError;
 pub use eviction::Eviction;

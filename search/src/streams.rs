@@ -15,6 +15,11 @@ pub(crate) fn of_trial(seed: u64, trial: u64) -> u64 {
     stream(seed, trial).next_u64()
 }
 
+/// The generator that says where among so many candidates a canary stands.
+pub(crate) fn of_canary(seed: u64, block: u64) -> ChaCha8Rng {
+    stream(seed, 1 << 62 | block)
+}
+
 /// Seed of one run of a strategy on a named space; the same for all strategies, so that they are compared
 /// run by run.
 pub(crate) fn of_run(seed: u64, space: &str, run: u32) -> u64 {

@@ -7,11 +7,11 @@ use tilewright_evaluator::{BatchReport, ConfirmationReport, ConfirmedSide, Evalu
 use tilewright_genome::{Constraint, Gene, SearchSpace};
 use tilewright_ir::{Schedule, ScheduleValue};
 use tilewright_journal::{
-    Candidate, Ceilings, EvalError, Event, Fidelity, KernelListing, Measurement, Provenance, RecordedSpace,
-    Subject, Trial, Verification,
+    Candidate, Ceilings, ClaimBasis, Conditions, EvalError, Event, Fidelity, KernelListing, Measurement,
+    Provenance, RecordedSpace, Subject, Trial, Verification,
 };
 use tilewright_stats::samples::median;
-use tilewright_stats::{Evidence, Exact, Judged};
+use tilewright_stats::{ConfirmedClaim, Evidence, Exact, Judged, PairedTimes};
 
 use crate::campaign::{Budget, Campaign, CampaignParts, CampaignSettings, SinkError};
 use crate::{ByValues, ProposalOrder, Strategy};
@@ -107,6 +107,13 @@ pub(crate) struct SyntheticRunner {
     pub(crate) unconfirmed: Vec<Schedule>,
     /// Reported for each batch.
     pub(crate) overhead_ns: u64,
+    /// Whether it calls its evaluations measured.
+    pub(crate) measures: bool,
+    /// Whether the confirmation finds the default faster than itself, or the machine disturbed.
+    pub(crate) beats_itself: bool,
+    pub(crate) disturbed: bool,
+    /// Whether every candidate is reported as much faster than the incumbent, whatever it is.
+    pub(crate) favours: bool,
 }
 
 impl Runner for SyntheticRunner {
@@ -123,7 +130,7 @@ impl Runner for SyntheticRunner {
     }
 
     fn fidelity(&self) -> Fidelity {
-        Fidelity::Replayed
+        if self.measures { Fidelity::Measured } else { Fidelity::Replayed }
     }
 
     fn confirm(&mut self, winner: &Task, default: &Task) -> Result<Option<ConfirmationReport>, EvalError> {
@@ -145,10 +152,31 @@ impl Runner for SyntheticRunner {
         let times = |task: &Task| -> Vec<f64> {
             (0..20).map(|at| Landscape.time_of(&task.candidate.schedule) + f64::from(at)).collect()
         };
+        let pairs =
+            |first: &Task, second: &Task| PairedTimes { incumbent: times(first), candidate: times(second) };
         Ok(Some(ConfirmationReport {
             winner: side(winner),
             default: side(default),
-            evidence: Evidence::Pairs { incumbent: times(default), candidate: times(winner) },
+            evidence: Evidence::Claim {
+                sequential: pairs(default, winner),
+                confirmation: pairs(default, winner),
+            },
+            gate: ConfirmedClaim::DEFAULT,
+            claim: ClaimBasis {
+                self_comparison: if self.beats_itself {
+                    PairedTimes { incumbent: vec![3.0; 60], candidate: vec![2.0; 60] }
+                } else {
+                    pairs(default, default)
+                },
+                spread: 0.0,
+                margin: 0.01,
+                threshold: 1e4,
+                e_value: 1.0,
+                pairs: 20,
+                launches: [1, 1],
+                sequential: Conditions::default(),
+                confirmation: Conditions { tainted: self.disturbed, ..Conditions::default() },
+            },
             verification: Verification {
                 method: "full".to_owned(),
                 inputs: Vec::new(),
@@ -172,13 +200,13 @@ impl SyntheticRunner {
             let evidence = Evidence::Failure { kind: error.kind().to_owned(), reproduced: true };
             return Evaluation { outcome: Err(error), evidence, elapsed_ns: 50_000 };
         }
-        let mut side = |schedule: &Schedule| -> Vec<f64> {
-            let time = Landscape.time_of(schedule);
+        let mut side = |schedule: &Schedule, factor: f64| -> Vec<f64> {
+            let time = factor * Landscape.time_of(schedule);
             (0..7).map(|_| time * (1.0 + 0.01 * (rng.random::<f64>() - 0.5))).collect()
         };
         let evidence = Evidence::Pairs {
-            incumbent: side(&incumbent.candidate.schedule),
-            candidate: side(&task.candidate.schedule),
+            incumbent: side(&incumbent.candidate.schedule, 1.0),
+            candidate: side(&task.candidate.schedule, if self.favours { 0.8 } else { 1.0 }),
         };
         let Evidence::Pairs { candidate, .. } = &evidence else { unreachable!("made above") };
         let measurement = Measurement { launches: 7, ..Measurement::predicted(median(candidate).unwrap()) };

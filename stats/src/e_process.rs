@@ -9,6 +9,12 @@
 //! Which λ is best depends on the unknown share of wins, so the wealth here is
 //! the average over all λ in [0, 1]; it then has a closed form.
 
+mod clipped;
+mod rate;
+
+pub use clipped::{ClippedBets, ClippedBetting};
+pub use rate::RateBets;
+
 use crate::distributions::fair_at_most;
 use crate::interval::Interval;
 use crate::pairs::SAME;

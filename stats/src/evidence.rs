@@ -15,6 +15,14 @@ pub enum Evidence {
         /// Times of the candidate, in order of measuring.
         candidate: Vec<f64>,
     },
+    /// Measured in turns twice: once to find out, once more in a fresh process on fresh data to confirm. The
+    /// effect is that of the confirmation, since what was looked for is overstated by what found it.
+    Claim {
+        /// The pairs that were looked at one by one.
+        sequential: PairedTimes,
+        /// The pairs of the confirmation, none of which was looked at before the last.
+        confirmation: PairedTimes,
+    },
     /// Recorded elsewhere, each side by itself; lengths may differ.
     Samples {
         /// Times of the incumbent, in order of recording.
@@ -38,6 +46,15 @@ pub enum Evidence {
     },
 }
 
+/// Times of two sides measured in turns, the side that went first drawn at random; of the same length.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct PairedTimes {
+    /// Times of the incumbent, in order of measuring.
+    pub incumbent: Vec<f64>,
+    /// Times of the candidate, in order of measuring.
+    pub candidate: Vec<f64>,
+}
+
 /// Where the numbers of an [`Evidence`] come from.
 ///
 /// It stays visible on everything judged, so that a simulated or recorded
@@ -47,6 +64,8 @@ pub enum Evidence {
 pub enum EvidenceKind {
     /// Measured beside the incumbent.
     Pairs,
+    /// Measured beside the incumbent, and confirmed in a fresh process.
+    Claim,
     /// Recorded data.
     Samples,
     /// Simulated.
@@ -55,11 +74,32 @@ pub enum EvidenceKind {
     Failure,
 }
 
+impl EvidenceKind {
+    /// Whether the times were measured here, beside the incumbent: the only ones that are ever served.
+    pub fn is_measured(self) -> bool {
+        matches!(self, Self::Pairs | Self::Claim)
+    }
+}
+
 impl Evidence {
+    /// Times of incumbent and candidate, in order: of a claim those of its confirmation. `None` where there
+    /// are no series of times.
+    pub fn sides(&self) -> Option<(&[f64], &[f64])> {
+        match self {
+            Self::Pairs { incumbent, candidate }
+            | Self::Samples { incumbent, candidate }
+            | Self::Claim { confirmation: PairedTimes { incumbent, candidate }, .. } => {
+                Some((incumbent, candidate))
+            }
+            Self::Exact { .. } | Self::Failure { .. } => None,
+        }
+    }
+
     /// Where the numbers come from.
     pub fn kind(&self) -> EvidenceKind {
         match self {
             Self::Pairs { .. } => EvidenceKind::Pairs,
+            Self::Claim { .. } => EvidenceKind::Claim,
             Self::Samples { .. } => EvidenceKind::Samples,
             Self::Exact { .. } => EvidenceKind::Exact,
             Self::Failure { .. } => EvidenceKind::Failure,
@@ -73,6 +113,9 @@ impl Evidence {
             Self::Pairs { incumbent, candidate } => {
                 Self::Pairs { incumbent: candidate, candidate: incumbent }
             }
+            Self::Claim { sequential, confirmation } => {
+                Self::Claim { sequential: sequential.swapped(), confirmation: confirmation.swapped() }
+            }
             Self::Samples { incumbent, candidate } => {
                 Self::Samples { incumbent: candidate, candidate: incumbent }
             }
@@ -81,5 +124,19 @@ impl Evidence {
             }
             failure @ Self::Failure { .. } => failure,
         }
+    }
+}
+
+impl PairedTimes {
+    /// The two sides exchanged.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        Self { incumbent: self.candidate, candidate: self.incumbent }
+    }
+}
+
+impl From<PairedTimes> for Evidence {
+    fn from(PairedTimes { incumbent, candidate }: PairedTimes) -> Self {
+        Self::Pairs { incumbent, candidate }
     }
 }

@@ -26,6 +26,8 @@ impl Level {
     pub const ONE_PERCENT: Self = Self(0.01);
     /// 0.001.
     pub const ONE_IN_A_THOUSAND: Self = Self(0.001);
+    /// 0.0001, the level of a claim.
+    pub const ONE_IN_TEN_THOUSAND: Self = Self(0.0001);
 
     /// # Errors
     /// When `level` is not strictly between 0 and 1.
@@ -67,6 +69,13 @@ impl Margin {
     /// The relative effect itself.
     pub const fn get(self) -> f64 {
         self.0
+    }
+
+    /// The margin of a claim on a machine whose A/A comparisons resolve the relative difference `noise_floor`:
+    /// that, but no less than 1 % (and 1 % where the floor is no number).
+    pub fn of_claim(noise_floor: f64) -> Self {
+        // More than a half would be no margin of anything.
+        Self(noise_floor.max(Self::ONE_PERCENT.0).min(0.5))
     }
 
     /// ln(1+m): the margin as a distance between logarithms.
@@ -114,6 +123,13 @@ mod tests {
             assert!(Margin::new(wrong).is_err());
         }
         assert!((Level::ONE_IN_A_THOUSAND.e_threshold() - 1000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_claim_asks_for_one_percent_or_what_the_machine_resolves() {
+        for (floor, margin) in [(0.002, 0.01), (0.013, 0.013), (7.0, 0.5), (f64::NAN, 0.01)] {
+            assert!((Margin::of_claim(floor).get() - margin).abs() < 1e-12, "{floor}");
+        }
     }
 
     #[test]

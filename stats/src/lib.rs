@@ -23,10 +23,12 @@
 #![forbid(unsafe_code)]
 
 pub mod correlation;
+pub mod course;
 mod distributions;
 pub mod e_process;
 mod error;
 mod evidence;
+pub mod false_discovery;
 mod gates;
 pub mod interval;
 mod judged;
@@ -40,8 +42,11 @@ pub mod significance;
 mod verdict;
 
 pub use error::SampleError;
-pub use evidence::{Evidence, EvidenceKind};
-pub use gates::{Claim, Exact, Gate, Racing, SignEProcess, TwoSample, gate, gates};
+pub use evidence::{Evidence, EvidenceKind, PairedTimes};
+pub use gates::{
+    Claim, ConfirmedClaim, Exact, Gate, Racing, Replication, SequentialClaim, SignEProcess, TwoSample, gate,
+    gates,
+};
 pub use judged::{Judged, RereadError, Stored};
 pub use level::{Level, Margin, RangeError};
 pub use pairs::log_ratios;

@@ -102,9 +102,26 @@ pub fn without_first(samples: &[f64]) -> &[f64] {
 /// # Errors
 /// When there are fewer than two pairs, lengths differ, or a time is not positive and finite.
 pub fn noise_floor(first: &[f64], second: &[f64]) -> Result<f64, SampleError> {
+    noise_floor_at(first, second, first.len())
+}
+
+/// The same for comparisons of `pairs` pairs, however many these are.
+///
+/// # Errors
+/// As for [`noise_floor`].
+pub fn noise_floor_at(first: &[f64], second: &[f64], pairs: usize) -> Result<f64, SampleError> {
+    let spread = pair_spread(first, second)?;
+    Ok(2.0 * (std::f64::consts::PI / 2.0).sqrt() * spread / (pairs.max(1) as f64).sqrt())
+}
+
+/// Standard deviation of the log-ratios of pairs, 1.4826 · MAD, which a few disturbed launches do not raise.
+///
+/// # Errors
+/// As for [`noise_floor`].
+pub fn pair_spread(first: &[f64], second: &[f64]) -> Result<f64, SampleError> {
     let ratios = log_ratios(first, second)?;
     check_finite(&ratios, 2)?;
-    Ok(2.0 * (std::f64::consts::PI / 2.0).sqrt() * 1.4826 * mad(&ratios)? / (ratios.len() as f64).sqrt())
+    Ok(1.4826 * mad(&ratios)?)
 }
 
 /// Ascending copy of finite values.

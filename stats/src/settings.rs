@@ -18,6 +18,14 @@ pub enum SettingsError {
     /// A setting the gate does not know.
     #[error("setting `{0}` is unknown")]
     Unknown(String),
+    /// A setting that asks for less than this gate must ask for.
+    #[error("setting `{name}` is {value}, more lenient than this gate may be")]
+    Lenient {
+        /// The setting.
+        name: &'static str,
+        /// What it was set to.
+        value: f64,
+    },
     /// A setting outside its range.
     #[error(transparent)]
     Range(#[from] RangeError),

@@ -19,6 +19,7 @@ use tilewright_ir::{CacheState, Limits, Workload, WorkloadKey};
 use tilewright_journal::{Candidate, Subject};
 use tilewright_recorded::Value;
 use tilewright_runtime::{Clock, HostFacts};
+use tilewright_stats::Level;
 
 /// The instruction set of all recordings: every processor that matters here has it.
 const ISA: &str = "avx2";
@@ -76,8 +77,13 @@ fn main() -> Result<()> {
         println!("{}: {} legal schedules of {}", sub.name, bench.points.len(), bench.workload);
         if !arguments.list {
             std::fs::create_dir_all(&arguments.out)?;
-            let settings =
-                DeviceSettings { isa, executable: std::env::current_exe()?, seed: 1, pacing: pacing() };
+            let settings = DeviceSettings {
+                seed: 1,
+                isa,
+                executable: std::env::current_exe()?,
+                pacing: pacing(),
+                claim_level: Level::ONE_IN_TEN_THOUSAND,
+            };
             record(&bench, &host, settings, &arguments.out, arguments.most)?;
         }
     }

@@ -147,8 +147,13 @@ fn run(workload: &Workload, name: &str, seed: u64, arguments: &Arguments) -> Res
         threads: 1,
         cache: CacheState::Warm,
     };
-    let settings =
-        DeviceSettings { isa, executable: std::env::current_exe()?, seed, pacing: Pacing::default() };
+    let settings = DeviceSettings {
+        seed,
+        isa,
+        executable: std::env::current_exe()?,
+        pacing: Pacing::default(),
+        claim_level: Level::ONE_IN_TEN_THOUSAND,
+    };
     let mut runner = DeviceRunner::new(key.clone(), settings)?;
     let ranker: Box<dyn Ranker> = if arguments.ranked {
         Box::new(ByTheSimulator(
@@ -174,10 +179,8 @@ fn run(workload: &Workload, name: &str, seed: u64, arguments: &Arguments) -> Res
     if confirmation.winner.trial == confirmation.default.trial {
         return Ok(1.0);
     }
-    let tilewright_stats::Evidence::Pairs { incumbent, candidate } = confirmation.evidence else {
-        anyhow::bail!("the confirmation has no pairs");
-    };
+    let (incumbent, candidate) = confirmation.evidence.sides().context("the confirmation has no pairs")?;
     let ratios: Vec<f64> =
-        candidate.iter().zip(&incumbent).map(|(winner, default)| winner / default).collect();
+        candidate.iter().zip(incumbent).map(|(winner, default)| winner / default).collect();
     Ok(median(&ratios)?)
 }

@@ -175,12 +175,8 @@ fn measured(evaluation: &Evaluation) -> Vec<(String, Json)> {
 
 /// The candidate's samples, ms.
 fn samples_ms(evidence: &Evidence) -> Vec<f64> {
-    match evidence {
-        Evidence::Pairs { candidate, .. } | Evidence::Samples { candidate, .. } => {
-            candidate.iter().map(|time_ns| rounded(time_ns / NS_PER_MS)).collect()
-        }
-        Evidence::Exact { .. } | Evidence::Failure { .. } => Vec::new(),
-    }
+    let candidate = evidence.sides().map_or(&[][..], |(_, candidate)| candidate);
+    candidate.iter().map(|time_ns| rounded(time_ns / NS_PER_MS)).collect()
 }
 
 /// A number with [`DIGITS`] significant decimal digits, as its text has them.

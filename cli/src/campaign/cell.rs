@@ -10,6 +10,7 @@ use tilewright_journal::{
 };
 use tilewright_search::score::ScoredSpace;
 use tilewright_search::{CampaignResult, Heuristic};
+use tilewright_stats::Level;
 
 use super::folder::Folder;
 use crate::advice::Pool;
@@ -154,7 +155,8 @@ impl<'a> Bench<'a> {
         let host = self.host(target)?;
         let key = host.key(workload, target.threads, target.cache);
         let plan = Plan { advice, ..host.plan(folder, request, &key, None)? };
-        conduct(plan, &mut host.runner(&key, cell.seed)?, self.quiet, watch, stop)
+        let level = Level::ONE_IN_TEN_THOUSAND;
+        conduct(plan, &mut host.runner(&key, cell.seed, level)?, self.quiet, watch, stop)
     }
 }
 

@@ -9,6 +9,7 @@ use tilewright_ir::{CacheState, Workload, WorkloadKey, default_schedule};
 use tilewright_journal::{CampaignRequest, CampaignStarted, Fidelity, Subject};
 use tilewright_runtime::DeviceReport;
 use tilewright_search::{Lowering, ModelRanker, ModelRankerParts, Ranker, cost_models};
+use tilewright_stats::Level;
 
 use super::{Plan, started, work};
 use crate::proposer::Proposer;
@@ -43,10 +44,11 @@ impl Host {
         self.target.key(workload, threads, cache)
     }
 
-    /// The runner of a campaign.
-    pub(crate) fn runner(&self, key: &WorkloadKey, seed: u64) -> Result<DeviceRunner> {
+    /// The runner of a campaign, whose claims are tested at this level.
+    pub(crate) fn runner(&self, key: &WorkloadKey, seed: u64, claim_level: Level) -> Result<DeviceRunner> {
         let executable = std::env::current_exe().context("cannot find this program's file")?;
-        let settings = DeviceSettings { isa: self.target.isa, executable, seed, pacing: Pacing::default() };
+        let pacing = Pacing::default();
+        let settings = DeviceSettings { isa: self.target.isa, executable, seed, pacing, claim_level };
         let known = facts::ceilings(&self.report, key.threads, None).gflops;
         let runner = DeviceRunner::new(key.clone(), settings).context("cannot start a worker process")?;
         Ok(runner.with_known_ceiling(known))

@@ -1,36 +1,30 @@
-//! The winner beside the default: fresh process, fresh buffers, fresh data.
+//! The winner beside the default once more, after the first half of the claim: fresh process, fresh buffers,
+//! fresh data, new pairs.
 
 use hdrhistogram::Histogram;
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::time::Duration;
 
 use tilewright_codegen::{Artifact, disassemble};
 use tilewright_ir::computation::Computation;
-use tilewright_journal::{Bandwidth, Ceilings, EvalError, KernelListing, Measurement};
+use tilewright_journal::{Bandwidth, Ceilings, ClaimBasis, EvalError, KernelListing, Measurement};
 use tilewright_runtime::HostFacts;
 use tilewright_stats::interval::median_interval;
 use tilewright_stats::samples::median;
-use tilewright_stats::{Evidence, Level};
+use tilewright_stats::{Evidence, Level, PairedTimes};
 
-use super::measure::ATTEMPTS;
+use super::claim::{MOST_PAIRS, PATIENCE_NS, SequentialHalf};
+use super::undisturbed::{Gathered, PairPlan};
 use super::{Compiled, DeviceRunner};
-use crate::protocol::{Slot, TimePlan, WarmUp};
+use crate::protocol::Slot;
 use crate::runner::{ConfirmationReport, ConfirmedSide, Task};
-use crate::stand::{Examined, Samples, StandCeiling, StandSettings, TestStand};
+use crate::stand::{Examined, StandCeiling, StandSettings, TestStand};
 
 /// Pairs of a confirmation: what the claim gate needs to decide, and what gives a narrow interval.
-const PAIRS: std::ops::RangeInclusive<u32> = 12..=60;
+const PAIRS: std::ops::RangeInclusive<u32> = 12..=MOST_PAIRS;
 /// Time that pairs may take, ns, unless that makes them too few.
 const PAIRS_NS: f64 = 5e9;
-/// Least length of a sample, ns.
-const SAMPLE_NS: f64 = 2e5;
-/// Pairs of one request: long enough together that the coordinator's clock would show hidden time, and that the
-/// launches which warm up again after a ceiling was measured are few.
-const REQUEST_PAIRS: std::ops::RangeInclusive<u32> = 4..=16;
-/// Time of the pairs between two measurements of the ceiling, ns.
-const CEILING_EVERY_NS: f64 = 3e8;
 /// Most launches that are timed one by one, and the time they may take, ns.
 const LATENCIES: f64 = 2000.0;
 const LATENCIES_NS: f64 = 5e8;
@@ -47,6 +41,9 @@ impl DeviceRunner {
         let winner_code = self.compile_task(winner)?;
         let default_code = self.compile_task(default)?;
         let seed = self.settings.seed.wrapping_add(OTHER_DATA) ^ winner.seed.rotate_left(17);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let half = self.sequential_half(&winner_code, &default_code, &mut rng)?;
+        let SequentialHalf { gate, sample_ns, times: sequential, basis } = half;
         let executable = self.settings.executable.clone();
         let settings = StandSettings { executable, seed, thorough: true };
         let mut stand = TestStand::new(&self.key, settings).map_err(lost)?;
@@ -55,9 +52,12 @@ impl DeviceRunner {
         let default_seen = stand.examine(&default_code.artifact, limit).map_err(blame)?;
         stand.set_incumbent(&default_code.artifact)?;
         let winner_seen = stand.examine(&winner_code.artifact, limit)?;
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let times = [default_seen.first_ns, winner_seen.first_ns];
-        let Paired { samples, launches, ceilings: seen } = pairs(&mut stand, times, &mut rng)?;
+        let plan = PairPlan::new(times, sample_ns);
+        let launches = plan.launches;
+        let (gathered, seen) = pairs(&mut stand, &plan, &mut rng)?;
+        let claim = ClaimBasis { confirmation: gathered.conditions(), ..basis };
+        let confirmation = gathered.times;
         let winner_p99 = latency_p99(&mut stand, Slot::Candidate, times[1])?;
         let default_p99 = latency_p99(&mut stand, Slot::Incumbent, times[0])?;
         let figure = |of: fn(&StandCeiling) -> f64| seen.iter().map(of).collect::<Vec<f64>>();
@@ -70,7 +70,7 @@ impl DeviceRunner {
             undisturbed_fma_gflops: self.fma_gflops,
             read_gbps: median(&reading).unwrap_or(0.0),
         };
-        let winner_median = median(&samples.candidate).unwrap_or(0.0);
+        let winner_median = median(&confirmation.candidate).unwrap_or(0.0);
         self.plausible(winner_median)?;
         let side = |task: &Task, code: &Compiled, seen: &Examined, times: &[f64], launches, p99_ns| {
             let measurement = Measurement {
@@ -87,11 +87,13 @@ impl DeviceRunner {
             };
             ConfirmedSide { measurement, listing: listing(task, &code.artifact) }
         };
-        let Samples { incumbent, candidate, .. } = samples;
+        let PairedTimes { incumbent, candidate } = &confirmation;
         Ok(ConfirmationReport {
-            winner: side(winner, &winner_code, &winner_seen, &candidate, launches[1], winner_p99),
-            default: side(default, &default_code, &default_seen, &incumbent, launches[0], default_p99),
-            evidence: Evidence::Pairs { incumbent, candidate },
+            winner: side(winner, &winner_code, &winner_seen, candidate, launches[1], winner_p99),
+            default: side(default, &default_code, &default_seen, incumbent, launches[0], default_p99),
+            evidence: Evidence::Claim { sequential, confirmation },
+            gate,
+            claim,
             verification: winner_seen.verification,
             ceilings: ceilings(stand.computation(), &self.host, self.key.threads, measured),
             elapsed_ns: 0,
@@ -105,61 +107,23 @@ impl DeviceRunner {
     }
 }
 
-/// Pairs with the ceilings measured between them.
-struct Paired {
-    samples: Samples,
-    /// Launches of a sample of each side.
-    launches: [u32; 2],
-    ceilings: Vec<StandCeiling>,
-}
-
 /// Many pairs, as many as were planned before the first one, a ceiling before, between and after them.
-fn pairs(stand: &mut TestStand, times: [f64; 2], rng: &mut ChaCha8Rng) -> Result<Paired, EvalError> {
-    let launches = times.map(|launch_ns| (SAMPLE_NS / launch_ns).ceil().clamp(1.0, 1e6) as u32);
-    let sample_ns = |side: usize| times[side] * f64::from(launches[side]);
-    let pair_ns = sample_ns(0) + sample_ns(1);
-    let mut left = (PAIRS_NS / pair_ns).clamp(f64::from(*PAIRS.start()), f64::from(*PAIRS.end())) as u32;
-    let each = (CEILING_EVERY_NS / pair_ns)
-        .clamp(f64::from(*REQUEST_PAIRS.start()), f64::from(*REQUEST_PAIRS.end()));
-    let each = each as u32;
-    let mut samples = Samples::default();
-    let longest_ns = sample_ns(0).max(sample_ns(1));
-    let mut ceilings = vec![stand.ceiling(longest_ns)?];
+fn pairs(
+    stand: &mut TestStand,
+    plan: &PairPlan,
+    rng: &mut ChaCha8Rng,
+) -> Result<(Gathered, Vec<StandCeiling>), EvalError> {
+    let mut left = plan.pairs_in(PAIRS_NS, PAIRS);
+    let mut gathered = Gathered::default();
+    let mut ceilings = vec![stand.ceiling(plan.longest_ns())?];
+    let mut patience_ns = PATIENCE_NS;
     while left > 0 {
-        let pairs = left.min(each);
-        let plan = TimePlan {
-            pairs,
-            launches,
-            candidate_first: rng.random(),
-            checked_pair: rng.random_range(0..pairs),
-            warm_up: WarmUp::Both,
-            cold: false,
-        };
-        let limit =
-            Duration::from_secs(5) + Duration::from_nanos((20.0 * pair_ns * f64::from(pairs + 2)) as u64);
-        let batch = honest(stand, &plan, limit)?;
-        samples.incumbent.extend(batch.incumbent);
-        samples.candidate.extend(batch.candidate);
-        ceilings.push(stand.ceiling(longest_ns)?);
+        let pairs = left.min(plan.request_pairs());
+        gathered.gather(stand, plan, pairs, (&mut patience_ns, rng), &|_| false)?;
+        ceilings.push(stand.ceiling(plan.longest_ns())?);
         left -= pairs;
     }
-    Ok(Paired { samples, launches, ceilings })
-}
-
-/// Pairs whose sum fits into the coordinator's clock, taken again when the machine was busy meanwhile.
-fn honest(stand: &mut TestStand, plan: &TimePlan, limit: Duration) -> Result<Samples, EvalError> {
-    let mut hidden = (0, 0);
-    for _ in 0..ATTEMPTS {
-        let batch = stand.compare(plan, limit)?;
-        hidden = (batch.unexplained_ns, batch.bracket_ns);
-        if hidden.0 <= hidden.1 / 20 {
-            return Ok(batch);
-        }
-    }
-    let (unexplained, bracket) = hidden;
-    Err(EvalError::Implausible(format!(
-        "launches account for all but {unexplained} ns of {bracket} ns of the coordinator's clock"
-    )))
+    Ok((gathered, ceilings))
 }
 
 /// The 99 % quantile of single launches, ns.

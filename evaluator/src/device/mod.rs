@@ -3,6 +3,7 @@
 //! For each candidate: generate code; run it in the worker on every set of inputs; check the answers; time
 //! it in turns with the incumbent. Whatever fails is tried once more in a fresh worker.
 
+mod claim;
 mod confirm;
 mod measure;
 mod pacing;
@@ -10,6 +11,7 @@ mod plausible;
 mod rematch;
 mod settings;
 mod statistics;
+mod undisturbed;
 
 use std::sync::Arc;
 
@@ -19,9 +21,11 @@ use tilewright_journal::{Ceilings, EvalError, Fidelity, Measurement, Outcome};
 use tilewright_runtime::{Clock, HostFacts};
 use tilewright_stats::Evidence;
 
+pub(crate) use claim::quiet_sample_ns;
 pub use pacing::Pacing;
 pub use settings::{DeviceSettings, device_limits};
 pub use statistics::DeviceStatistics;
+pub(crate) use undisturbed::{Gathered, PairPlan};
 
 use crate::EvaluatorError;
 use crate::runner::{BatchReport, ConfirmationReport, Evaluation, Runner, Task};

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use tilewright_codegen::{CacheSizes, Isa, isas};
 use tilewright_ir::Limits;
 use tilewright_runtime::{CacheKind, HostFacts};
+use tilewright_stats::Level;
 
+use super::claim::CLAIM_LEVEL;
 use super::pacing::Pacing;
 use crate::EvaluatorError;
 
@@ -20,6 +22,8 @@ pub struct DeviceSettings {
     pub seed: u64,
     /// Effort on one candidate.
     pub pacing: Pacing,
+    /// Level of the sequential test of a claim; above 10⁻⁴ counts as that.
+    pub claim_level: Level,
 }
 
 impl DeviceSettings {
@@ -35,6 +39,7 @@ impl DeviceSettings {
             executable: std::env::current_exe()?,
             seed,
             pacing: Pacing::default(),
+            claim_level: CLAIM_LEVEL,
         })
     }
 }

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use tilewright_codegen::Artifact;
 use tilewright_journal::{EvalError, Verification};
+use tilewright_runtime::{Contention, ContentionReading};
 
 use super::memory::{self, StandSet};
 use super::{Asked, START_LIMIT, TestStand};
+use crate::process::WorkerProcess;
 use crate::protocol::{Reply, Request, Slot, TimePlan};
 use crate::verify::{Seen, evidence};
 
@@ -193,6 +195,22 @@ impl TestStand {
             bracket_ns.saturating_sub(explained).min(processor_ns.saturating_sub(threads * explained));
         samples.bracket_ns = bracket_ns;
         Ok(samples)
+    }
+
+    /// The same, with what the system's counters say of the machine meanwhile.
+    ///
+    /// # Errors
+    /// As for [`TestStand::compare`].
+    pub(crate) fn compare_watched(
+        &mut self,
+        plan: &TimePlan,
+        limit: Duration,
+    ) -> Result<(Samples, Contention), EvalError> {
+        self.ensure_incumbent()?;
+        let process = self.worker.as_ref().map_or(0, WorkerProcess::id);
+        let reading = ContentionReading::take(process);
+        let samples = self.compare(plan, limit)?;
+        Ok((samples, reading.until_now()))
     }
 
     /// What a comparison takes outside kernels at the most on an undisturbed machine, ns.

@@ -144,6 +144,11 @@ impl TestStand {
         &self.computation
     }
 
+    /// Worker threads of its kernels.
+    pub(crate) fn threads(&self) -> u32 {
+        self.threads
+    }
+
     /// What was done so far.
     pub fn statistics(&self) -> StandStatistics {
         self.statistics

@@ -7,7 +7,7 @@ use tilewright_evaluator::{
 };
 use tilewright_ir::{CacheState, WorkloadKey, default_schedule, legalise, lower, operators};
 use tilewright_runtime::HostFacts;
-use tilewright_stats::{Claim, Decision, Evidence, Gate};
+use tilewright_stats::{Decision, Evidence, Gate};
 
 use crate::support::{Rig, Test};
 
@@ -81,8 +81,14 @@ fn a_kernel_does_not_beat_itself_when_confirmed() {
     let drift = report.verification.drift.unwrap();
     assert!(drift.relative_error < 1e-5 && drift.limit == 1e-3 && drift.max_ulps >= 0.5, "{drift:?}");
     assert!(report.winner.listing.disassembly.contains("ret") && !report.winner.listing.program.is_empty());
-    let verdict = Claim::DEFAULT.judge(&report.evidence);
+    let verdict = report.gate.judge(&report.evidence);
     assert!(verdict.kind == Decision::Inconclusive, "{verdict:?}");
+    let Evidence::Claim { sequential, confirmation } = &report.evidence else { panic!("a claim") };
+    assert!(sequential.candidate.len() >= 24 && confirmation.candidate.len() >= 12);
+    let claim = &report.claim;
+    assert!(claim.margin >= 0.01 && claim.spread > 0.0 && claim.e_value < claim.threshold, "{claim:?}");
+    assert!(claim.self_comparison.incumbent.len() >= 12 && claim.sequential.elapsed_ns > 0);
+    assert!(claim.confirmation.waited_ns.is_some() && claim.confirmation.drift.is_some(), "{claim:?}");
 }
 
 /// Zeros, subnormal and large numbers, infinities and NaN come out as the definition says, with every layout, stride

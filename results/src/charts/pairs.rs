@@ -131,12 +131,5 @@ pub(crate) fn ratios(confirmation: &Confirmation) -> Option<Result<String, Repor
 
 /// Times of default and winner, at least one each.
 fn sides(evidence: &Evidence) -> Option<(&[f64], &[f64])> {
-    match evidence {
-        Evidence::Pairs { incumbent, candidate } | Evidence::Samples { incumbent, candidate }
-            if !incumbent.is_empty() && !candidate.is_empty() =>
-        {
-            Some((incumbent, candidate))
-        }
-        _ => None,
-    }
+    evidence.sides().filter(|(incumbent, candidate)| !incumbent.is_empty() && !candidate.is_empty())
 }

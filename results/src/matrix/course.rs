@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright_ir::{Schedule, ScheduleValue};
 use tilewright_journal::{EvalError, Fidelity, Measurement, Objective, Trial};
-use tilewright_stats::{Decision, Evidence};
+use tilewright_stats::Decision;
 
 use crate::Campaign;
 
@@ -212,7 +212,7 @@ fn is_run(trial: &Trial) -> bool {
 /// Default time over winner time, median over the confirmation's pairs, and the default's median, ns.
 fn confirmed(campaign: &Campaign) -> Option<(f64, f64)> {
     let confirmation = campaign.confirmation.as_ref()?;
-    let Evidence::Pairs { incumbent, candidate } = &confirmation.evidence else { return None };
+    let (incumbent, candidate) = confirmation.evidence.sides()?;
     let ratios: Vec<f64> =
         incumbent.iter().zip(candidate).map(|(default, winner)| default / winner).collect();
     let ratio = tilewright_stats::samples::median(&ratios).ok()?;

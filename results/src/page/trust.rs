@@ -1,6 +1,6 @@
 //! The confirmation, how the answer was checked, and how often the judging errs.
 
-use tilewright_journal::Confirmation;
+use tilewright_journal::{ClaimBasis, Confirmation, Withheld};
 use tilewright_stats::{Decision, EvidenceKind, Level, interval};
 
 use super::Source;
@@ -38,6 +38,7 @@ fn confirmed(confirmation: &Confirmation) -> String {
     let verdict = &confirmation.judgement.verdict;
     let kind = match confirmation.evidence.kind() {
         EvidenceKind::Pairs => "measured in pairs",
+        EvidenceKind::Claim => "measured in pairs, and confirmed in a fresh process",
         EvidenceKind::Samples => "recorded samples",
         EvidenceKind::Exact => "simulated",
         EvidenceKind::Failure => "none",
@@ -89,10 +90,49 @@ fn confirmed(confirmation: &Confirmation) -> String {
         ),
     ]);
     format!(
-        "{}<div class=\"columns\"><div><h3>Judgement</h3>{judged}</div><div><h3>Verification on the fresh \
-         data</h3>{checked}</div></div>",
-        table(&head, &rows)
+        "{}{}<div class=\"columns\"><div><h3>Judgement</h3>{judged}</div><div><h3>Verification on the fresh \
+         data</h3>{checked}</div></div>{}",
+        confirmation.withheld.as_ref().map_or_else(String::new, withheld),
+        table(&head, &rows),
+        confirmation.claim.as_deref().map_or_else(String::new, basis)
     )
+}
+
+fn withheld(why: &Withheld) -> String {
+    paragraph(&format!("The gain that the gate found is not claimed: {why}."))
+}
+
+/// What a claim was made under.
+fn basis(claim: &ClaimBasis) -> String {
+    let spread = format!("{} a pair, {} pairs", percent(claim.spread), claim.self_comparison.incumbent.len());
+    let made = facts(&[
+        ("the default beside itself", spread),
+        ("margin that follows", percent(claim.margin)),
+        (
+            "e-value",
+            format!("{} of {} after {} pairs", number(claim.e_value), number(claim.threshold), claim.pairs),
+        ),
+        ("launches of a sample", format!("{} and {}", claim.launches[0], claim.launches[1])),
+    ]);
+    let rows =
+        [("sequential", &claim.sequential), ("confirmation", &claim.confirmation)].map(|(name, seen)| {
+            let share = |ns: Option<u64>| {
+                ns.map_or_else(|| "–".to_owned(), |ns| percent(ns as f64 / seen.elapsed_ns.max(1) as f64))
+            };
+            let counted = |number: Option<u64>| number.map_or_else(|| "–".to_owned(), count);
+            vec![
+                name.to_owned(),
+                count(seen.repeated),
+                share(seen.steal_ns),
+                share(seen.waited_ns),
+                counted(seen.involuntary_switches),
+                counted(seen.migrations),
+                seen.drift.map_or_else(|| "–".to_owned(), |drift| percent(drift.ratio - 1.0)),
+                if seen.tainted { "disturbed" } else { "quiet" }.to_owned(),
+            ]
+        });
+    let head = ["", "pairs repeated", "stolen", "waited", "preempted", "migrated", "drift", "machine"];
+    format!("<h3>Conditions of the claim</h3>{made}{}", table(&head, &rows))
 }
 
 fn self_comparisons(source: &Source<'_>) -> String {

@@ -304,6 +304,8 @@ pub(crate) fn events(trials: u64, seed: u64) -> Vec<Event> {
         winner: kernel(incumbent_index, &incumbent, winner),
         default: kernel(0, &default_schedule(), default),
         judgement: Judgement::of(&Judged::by(&Claim::DEFAULT, evidence.clone(), ())),
+        claim: None,
+        withheld: None,
         verification: verification(),
         ceilings: ceilings(203.4),
         at_ns: at_ns + 4_000_000_000,

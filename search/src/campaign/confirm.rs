@@ -2,9 +2,9 @@
 
 use tilewright_evaluator::ConfirmationReport;
 use tilewright_journal::{
-    CampaignEnded, Confirmation, ConfirmedKernel, EndReason, EvalError, Event, Judgement,
+    CampaignEnded, Confirmation, ConfirmedKernel, EndReason, EvalError, Event, Judgement, Withheld,
 };
-use tilewright_stats::{Claim, Decision, Judged};
+use tilewright_stats::{Decision, Judged};
 
 use super::error::{CampaignError, Sink};
 use super::machine::{Campaign, Phase, Step};
@@ -24,7 +24,9 @@ impl Campaign {
     /// Takes the answer to [`Step::Confirm`]: a report; `None` where evaluations are not measurements; or
     /// how one of the two failed, upon which the incumbent before is the one to confirm.
     ///
-    /// A winner that the claim gate does not judge faster than the default gives way to the default.
+    /// A winner that the claim gate does not judge faster than the default gives way to the default, and so does
+    /// one whose claim must be withheld: for a disturbed machine, or since kernels were told from themselves too
+    /// often.
     ///
     /// # Errors
     /// When an event cannot be recorded.
@@ -33,6 +35,9 @@ impl Campaign {
         report: Result<Option<ConfirmationReport>, EvalError>,
         sink: &mut dyn Sink,
     ) -> Result<(), CampaignError> {
+        if let Ok(Some(report)) = &report {
+            self.note_basis(&report.gate, &report.claim, sink)?;
+        }
         let (Some(winner), Some(default)) = (self.champions.last(), self.champions.first()) else {
             return self.end(sink);
         };
@@ -46,14 +51,17 @@ impl Campaign {
                 self.end(sink)
             }
             Ok(Some(report)) => {
-                let judged = Judged::by(&Claim::DEFAULT, report.evidence.clone(), ());
+                let judged = Judged::by(&report.gate, report.evidence.clone(), ());
+                let found = judged.verdict().kind == Decision::Faster;
+                let tainted = || report.claim.is_tainted().then_some(Withheld::Tainted);
+                let withheld = if found { self.canaries.alarm().or_else(tainted) } else { None };
                 let default_side = ConfirmedKernel {
                     trial: Some(default.trial),
                     schedule: default.task.candidate.schedule.clone(),
                     measurement: report.default.measurement,
                     listing: report.default.listing,
                 };
-                let winner_side = if judged.verdict().kind == Decision::Faster {
+                let winner_side = if found && withheld.is_none() {
                     ConfirmedKernel {
                         trial: Some(winner.trial),
                         schedule: winner.task.candidate.schedule.clone(),
@@ -70,6 +78,8 @@ impl Campaign {
                     default: default_side,
                     evidence: report.evidence,
                     judgement: Judgement::of(&judged),
+                    claim: Some(Box::new(report.claim)),
+                    withheld,
                     verification: report.verification,
                     ceilings: report.ceilings,
                     at_ns: self.clock_ns,

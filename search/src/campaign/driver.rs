@@ -55,7 +55,10 @@ impl Campaign {
                     let rest = &batch[recorded.len()..];
                     let mut answers = recorded;
                     if !rest.is_empty() {
-                        let report = runner.run(incumbent.as_ref(), rest);
+                        let handed = self.runs + answers.len() as u64;
+                        let (tasks, canaries) = self.with_canaries(incumbent.as_ref(), rest, handed);
+                        let report = runner.run(incumbent.as_ref(), &tasks);
+                        let report = self.take_canaries(report, &canaries, sink)?;
                         answers.extend(self.timed(answers.last().map(|answer| answer.1), report));
                     }
                     self.take(answers, sink)?;

@@ -1,10 +1,12 @@
 use tilewright_journal::{Judgement, Trial};
-use tilewright_stats::{Evidence, EvidenceKind, Exact, Gate, Judged, Racing, TwoSample};
+use tilewright_stats::{ConfirmedClaim, Evidence, EvidenceKind, Exact, Gate, Judged, Racing, TwoSample};
 
 /// The gate that judges within a search, for the kind of numbers there are.
-fn gate(evidence: &Evidence) -> &'static dyn Gate {
+pub(super) fn gate(evidence: &Evidence) -> &'static dyn Gate {
     match evidence.kind() {
         EvidenceKind::Pairs | EvidenceKind::Failure => &Racing::DEFAULT,
+        // No trial has such evidence; the gate that judges it is as strict as there is.
+        EvidenceKind::Claim => &ConfirmedClaim::DEFAULT,
         EvidenceKind::Samples => &TwoSample::DEFAULT,
         EvidenceKind::Exact => &Exact,
     }

@@ -7,6 +7,7 @@ use tilewright_genome::SearchSpace;
 use tilewright_ir::Schedule;
 use tilewright_journal::{Candidate, Confirmation, EndReason, Event, Fidelity, Provenance, Subject};
 
+use super::canaries::Canaries;
 use super::error::{CampaignError, Sink};
 use super::recorded::Recorded;
 use super::settings::CampaignSettings;
@@ -111,6 +112,7 @@ pub struct Campaign {
     pub(super) winner: Option<u64>,
     pub(super) why: Option<EndReason>,
     pub(super) confirmation: Option<Confirmation>,
+    pub(super) canaries: Canaries,
 }
 
 impl fmt::Debug for Campaign {
@@ -137,12 +139,19 @@ impl Campaign {
         parts: CampaignParts,
         events: impl IntoIterator<Item = Event>,
     ) -> Self {
+        let mut canaries = Canaries::default();
+        let events = events.into_iter().inspect(|event| {
+            if let Event::SelfComparison(comparison) = event {
+                canaries.note(comparison);
+            }
+        });
+        let recorded = Recorded::new(events);
         Self {
             settings,
             subject: Arc::new(parts.subject.clone()),
             parts,
             phase: Phase::Searching,
-            recorded: Recorded::new(events),
+            recorded,
             clock_ns: 0,
             next_index: 0,
             runs: 0,
@@ -159,6 +168,7 @@ impl Campaign {
             winner: None,
             why: None,
             confirmation: None,
+            canaries,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Campaigns: from a seed and a budget to a confirmed winner, as a state machine.
 
 mod answers;
+mod canaries;
 mod confirm;
 mod driver;
 mod error;
@@ -11,6 +12,8 @@ mod recorded;
 mod records;
 mod settings;
 
+#[cfg(test)]
+mod claim_tests;
 #[cfg(test)]
 mod tests;
 

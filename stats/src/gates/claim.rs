@@ -1,4 +1,7 @@
-//! Judges a gain that is to be published: a strict test of an effect beyond a margin.
+//! A strict test of an effect beyond a margin, on one set of pairs.
+//!
+//! Up to version 0.1 it judged what was published; records of that time are read back with it. Claims are now
+//! judged by [`ConfirmedClaim`](super::ConfirmedClaim).
 //!
 //! Wilcoxon's signed-rank test that the log-ratios lie beyond the margin,
 //! two-sided p < `level`, and the 95 % interval of the median beyond it as well.

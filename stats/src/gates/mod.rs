@@ -1,15 +1,21 @@
 //! The sealed list of gates: one file each, one line in [`gates`].
 
 mod claim;
+mod confirmed_claim;
 mod exact;
 mod finding;
 mod racing;
+mod replication;
+mod sequential_claim;
 mod sign_e_process;
 mod two_sample;
 
 pub use claim::Claim;
+pub use confirmed_claim::ConfirmedClaim;
 pub use exact::Exact;
 pub use racing::Racing;
+pub use replication::Replication;
+pub use sequential_claim::SequentialClaim;
 pub use sign_e_process::SignEProcess;
 pub use two_sample::TwoSample;
 
@@ -66,7 +72,16 @@ pub trait Gate: Debug + Sync + sealed::Sealed {
 
 /// All gates with their default settings.
 pub fn gates() -> &'static [&'static dyn Gate] {
-    &[&Racing::DEFAULT, &Claim::DEFAULT, &SignEProcess::DEFAULT, &TwoSample::DEFAULT, &Exact]
+    &[
+        &Racing::DEFAULT,
+        &SequentialClaim::DEFAULT,
+        &Replication::DEFAULT,
+        &ConfirmedClaim::DEFAULT,
+        &Claim::DEFAULT,
+        &SignEProcess::DEFAULT,
+        &TwoSample::DEFAULT,
+        &Exact,
+    ]
 }
 
 /// The gate of that name with its default settings, or `None`.

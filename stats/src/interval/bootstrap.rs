@@ -52,7 +52,7 @@ pub fn bootstrap(
         while drawn.len() < values.len() {
             let start = rng.random_range(0..values.len());
             let length = how.block.get().min(values.len() - drawn.len());
-            drawn.extend(values.iter().cycle().skip(start).take(length));
+            drawn.extend((start..start + length).map(|at| values[at % values.len()]));
         }
         let value = statistic(&drawn);
         if value.is_finite() {

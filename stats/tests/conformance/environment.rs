@@ -2,10 +2,13 @@
 
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal, StudentT};
-use tilewright_stats::Evidence;
+use tilewright_stats::{Evidence, PairedTimes};
 
 /// Times before disturbance, in nanoseconds.
 const TIME: f64 = 10_000.0;
+
+/// Kinds of evidence that hold times.
+pub(crate) const KINDS: usize = 4;
 
 /// A machine: its name, and the log of the factor by which each of `count` launches is slowed.
 pub(crate) struct Environment {
@@ -61,6 +64,16 @@ fn heavy_tailed(count: usize, rng: &mut dyn Rng) -> Vec<f64> {
 impl Environment {
     /// Measured in turns, the side that goes first drawn at random; `ratio` is the true one.
     pub(crate) fn pairs(&self, count: usize, ratio: f64, rng: &mut dyn Rng) -> Evidence {
+        self.paired(count, ratio, rng).into()
+    }
+
+    /// The same, and once more to confirm.
+    pub(crate) fn claim(&self, count: usize, ratio: f64, rng: &mut dyn Rng) -> Evidence {
+        let sequential = self.paired(count, ratio, rng);
+        Evidence::Claim { sequential, confirmation: self.paired(count, ratio, rng) }
+    }
+
+    fn paired(&self, count: usize, ratio: f64, rng: &mut dyn Rng) -> PairedTimes {
         let noise = (self.noise)(2 * count, rng);
         let (mut incumbent, mut candidate) = (Vec::new(), Vec::new());
         for turn in noise.chunks_exact(2) {
@@ -68,7 +81,7 @@ impl Environment {
             incumbent.push(TIME * turn[first].exp());
             candidate.push(TIME * ratio * turn[1 - first].exp());
         }
-        Evidence::Pairs { incumbent, candidate }
+        PairedTimes { incumbent, candidate }
     }
 
     /// Recorded by themselves, both in the machine's usual course.
@@ -84,11 +97,12 @@ impl Environment {
     }
 
     /// Evidence of every kind that holds times.
-    pub(crate) fn evidence(&self, count: usize, ratio: f64, rng: &mut dyn Rng) -> [Evidence; 3] {
+    pub(crate) fn evidence(&self, count: usize, ratio: f64, rng: &mut dyn Rng) -> [Evidence; KINDS] {
         [
             self.pairs(count, ratio, rng),
             self.samples(count, ratio, rng),
             Evidence::Exact { incumbent: TIME, candidate: TIME * ratio },
+            self.claim(count, ratio, rng),
         ]
     }
 }

@@ -1,7 +1,7 @@
 //! No numbers, however odd, make a gate panic or decide on what cannot be decided.
 
 use proptest::prelude::*;
-use tilewright_stats::{Decision, Evidence, Gate, Judged, Reason, Stored, gates};
+use tilewright_stats::{Decision, Evidence, Gate, Judged, PairedTimes, Reason, Stored, gates};
 
 fn any_evidence() -> impl Strategy<Value = Evidence> {
     let time = || {
@@ -23,6 +23,10 @@ fn any_evidence() -> impl Strategy<Value = Evidence> {
         (times(), times()).prop_map(|(incumbent, candidate)| Evidence::Samples { incumbent, candidate }),
         (good(), good()).prop_map(|(incumbent, candidate)| Evidence::Samples { incumbent, candidate }),
         (time(), time()).prop_map(|(incumbent, candidate)| Evidence::Exact { incumbent, candidate }),
+        (times(), times(), good()).prop_map(|(incumbent, candidate, fresh)| Evidence::Claim {
+            sequential: PairedTimes { incumbent, candidate },
+            confirmation: PairedTimes { candidate: fresh.iter().rev().copied().collect(), incumbent: fresh },
+        }),
     ]
 }
 
@@ -31,6 +35,11 @@ fn times(evidence: &Evidence) -> Vec<f64> {
         Evidence::Pairs { incumbent, candidate } | Evidence::Samples { incumbent, candidate } => {
             incumbent.iter().chain(candidate).copied().collect()
         }
+        Evidence::Claim { sequential, confirmation } => [sequential, confirmation]
+            .into_iter()
+            .flat_map(|times| times.incumbent.iter().chain(&times.candidate))
+            .copied()
+            .collect(),
         &Evidence::Exact { incumbent, candidate } => vec![incumbent, candidate],
         Evidence::Failure { .. } => Vec::new(),
     }
@@ -80,6 +89,8 @@ fn undecided(evidence: &Evidence) {
 fn one_sample_a_side_decides_nothing() {
     undecided(&Evidence::Pairs { incumbent: vec![9.0], candidate: vec![1.0] });
     undecided(&Evidence::Samples { incumbent: vec![9.0], candidate: vec![1.0] });
+    let one = PairedTimes { incumbent: vec![9.0], candidate: vec![1.0] };
+    undecided(&Evidence::Claim { sequential: one.clone(), confirmation: one });
 }
 
 // U025
@@ -87,6 +98,7 @@ fn one_sample_a_side_decides_nothing() {
 fn no_sample_decides_nothing() {
     undecided(&Evidence::Pairs { incumbent: vec![], candidate: vec![] });
     undecided(&Evidence::Samples { incumbent: vec![], candidate: vec![1.0] });
+    undecided(&Evidence::Claim { sequential: PairedTimes::default(), confirmation: PairedTimes::default() });
 }
 
 #[test]
@@ -97,6 +109,10 @@ fn equal_times_decide_nothing_and_have_the_ratio_one() {
             Evidence::Pairs { incumbent: times.clone(), candidate: times.clone() },
             Evidence::Samples { incumbent: times.clone(), candidate: times.clone() },
             Evidence::Exact { incumbent: 5.0, candidate: 5.0 },
+            Evidence::Claim {
+                sequential: PairedTimes { incumbent: times.clone(), candidate: times.clone() },
+                confirmation: PairedTimes { incumbent: times.clone(), candidate: times.clone() },
+            },
         ] {
             undecided(&evidence);
             let suitable = |gate: &&&dyn Gate| !matches!(gate.judge(&evidence).reason, Reason::Unsuitable(_));

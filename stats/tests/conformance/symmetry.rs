@@ -3,7 +3,7 @@
 use crate::environment::ENVIRONMENTS;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tilewright_stats::{Decision, Evidence, gates};
+use tilewright_stats::{Decision, Evidence, PairedTimes, gates};
 
 const RATIOS: [f64; 7] = [0.9, 0.97, 0.985, 1.0, 1.015, 1.03, 1.1];
 
@@ -26,9 +26,16 @@ fn all() -> Vec<Evidence> {
 
 fn mapped(evidence: &Evidence, by: impl Fn(f64) -> f64) -> Evidence {
     let each = |times: &[f64]| times.iter().map(|&time| by(time)).collect();
+    let pairs = |times: &PairedTimes| PairedTimes {
+        incumbent: each(&times.incumbent),
+        candidate: each(&times.candidate),
+    };
     match evidence {
         Evidence::Pairs { incumbent, candidate } => {
             Evidence::Pairs { incumbent: each(incumbent), candidate: each(candidate) }
+        }
+        Evidence::Claim { sequential, confirmation } => {
+            Evidence::Claim { sequential: pairs(sequential), confirmation: pairs(confirmation) }
         }
         Evidence::Samples { incumbent, candidate } => {
             Evidence::Samples { incumbent: each(incumbent), candidate: each(candidate) }
