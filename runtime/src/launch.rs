@@ -5,7 +5,7 @@ use std::hint::black_box;
 use tilewright_codegen::{Artifact, WORKSPACE_ALIGNMENT};
 
 use crate::{
-    BufferSpec, Clock, Eviction, ExecutableCode, GuardedBuffer, HugePages, KernelEntry, Placement, Pool,
+    BufferSpec, Clock, Disturbance, Eviction, ExecutableCode, GuardedBuffer, HugePages, KernelEntry, Placement, Pool,
     RuntimeError,
 };
 
@@ -27,8 +27,8 @@ pub struct LoadedKernel {
     entry: KernelEntry,
     workers: usize,
     workspace: Option<GuardedBuffer>,
-    /// Keeps what `entry` points to.
-    code: ExecutableCode,
+    /// Keeps what `entry` points to; `None` for a function of a library, which is never unloaded.
+    code: Option<ExecutableCode>,
 }
 
 impl LoadedKernel {
@@ -49,14 +49,20 @@ impl LoadedKernel {
     pub fn load_entry(artifact: &Artifact, name: &str) -> Result<Self, RuntimeError> {
         let code = ExecutableCode::load(artifact)?;
         let entry = code.entry(name)?;
-        let bytes = artifact.workspace_bytes as usize;
-        let workspace = (bytes > 0)
-            .then(|| {
-                let spec = BufferSpec::new(bytes, Placement::AgainstStart).aligned(WORKSPACE_ALIGNMENT);
-                GuardedBuffer::new(&spec.huge())
-            })
-            .transpose()?;
-        Ok(Self { entry, workers: artifact.workers as usize, workspace, code })
+        let workspace = workspace(artifact.workspace_bytes as usize)?;
+        Ok(Self { entry, workers: artifact.workers as usize, workspace, code: Some(code) })
+    }
+
+    /// A function that is mapped already and stays mapped, with the workspace that it asks for.
+    ///
+    /// # Errors
+    /// When the system refuses the memory.
+    pub fn of_function(
+        entry: KernelEntry,
+        workers: usize,
+        workspace_bytes: usize,
+    ) -> Result<Self, RuntimeError> {
+        Ok(Self { entry, workers, workspace: workspace(workspace_bytes)?, code: None })
     }
 
     /// Number of workers that a launch must have.
@@ -64,9 +70,9 @@ impl LoadedKernel {
         self.workers
     }
 
-    /// The mapped code.
-    pub fn code(&self) -> &ExecutableCode {
-        &self.code
+    /// The mapped code; `None` for a function of a library.
+    pub fn code(&self) -> Option<&ExecutableCode> {
+        self.code.as_ref()
     }
 
     /// Whether launches left the bytes behind the workspace, up to the guard page, alone.
@@ -86,6 +92,12 @@ impl LoadedKernel {
     pub(crate) fn workspace(&self) -> *mut u8 {
         self.workspace.as_ref().map_or(std::ptr::null_mut(), GuardedBuffer::as_ptr)
     }
+}
+
+/// Scratch memory between guard pages; none where no bytes are asked for.
+fn workspace(bytes: usize) -> Result<Option<GuardedBuffer>, RuntimeError> {
+    let spec = BufferSpec::new(bytes, Placement::AgainstStart).aligned(WORKSPACE_ALIGNMENT);
+    (bytes > 0).then(|| GuardedBuffer::new(&spec.huge())).transpose()
 }
 
 /// Launches kernels on a pool and times them.
@@ -138,6 +150,25 @@ impl<'pool> Launcher<'pool> {
             unsafe { self.pool.launch(kernel, black_box(operands)) }?;
         }
         Ok(self.clock.nanoseconds() - start)
+    }
+
+    /// Launches once, and returns the nanoseconds with what the kernel did not leave as the calling convention
+    /// asks.
+    ///
+    /// # Errors
+    /// As [`Pool::launch`].
+    ///
+    /// # Safety
+    /// As [`Pool::launch`].
+    pub unsafe fn time_watched(
+        &self,
+        kernel: &LoadedKernel,
+        operands: &Operands,
+    ) -> Result<(u64, Option<Disturbance>), RuntimeError> {
+        let start = self.clock.nanoseconds();
+        // SAFETY: the caller keeps the contract of `launch`.
+        let disturbance = unsafe { self.pool.launch_watched(kernel, black_box(operands)) }?;
+        Ok((self.clock.nanoseconds() - start, disturbance))
     }
 
     /// Launches `launches` times, each after evicting the caches, and returns the nanoseconds of each
