@@ -14,13 +14,16 @@
 //! | `inputs.rs`, `verify/` | inputs that expose partial work, and checking answers |
 //! | `process.rs`, `protocol.rs`, `shared_layout.rs` | how coordinator and worker talk |
 //! | `worker/` | the other side |
+//! | `adversaries/` | kernels that cheat, stray and attack, and must be rejected |
 //!
 //! Every binary that evaluates on a device calls [`run_if_worker`] first in `main`.
 
+mod adversaries;
 mod device;
 mod error;
 mod inputs;
 mod process;
+mod process_state;
 mod protocol;
 mod replay;
 mod runner;
@@ -30,13 +33,19 @@ mod stand;
 mod verify;
 mod worker;
 
-pub use device::{DeviceRunner, DeviceSettings, DeviceStatistics, Pacing, device_limits};
+pub use adversaries::{AdversaryOutcome, isolation, run_adversaries};
+pub use device::{
+    DeviceRunner, DeviceSettings, DeviceStatistics, Judged, JudgeError, JudgeRequest, JudgedSide, Pacing,
+    device_limits, judge,
+};
 pub use error::EvaluatorError;
 pub use inputs::InputKind;
 pub use replay::ReplayRunner;
 pub use runner::{BatchReport, ConfirmationReport, ConfirmedSide, Evaluation, Runner, Task};
 pub use simulated::SimulatedRunner;
-pub use stand::{Examined, Samples, StandCeiling, StandSettings, StandStatistics, TestStand};
+pub use stand::{
+    Examined, Isolation, Samples, StandCeiling, StandSettings, StandStatistics, TestStand, UserKernel,
+};
 pub use worker::run_if_worker;
 
 /// Byte of outputs that nobody has written: as a floating-point number of any type it is NaN.

@@ -106,15 +106,19 @@ impl DeviceRunner {
 }
 
 /// Pairs with the ceilings measured between them.
-struct Paired {
-    samples: Samples,
+pub(super) struct Paired {
+    pub(super) samples: Samples,
     /// Launches of a sample of each side.
-    launches: [u32; 2],
-    ceilings: Vec<StandCeiling>,
+    pub(super) launches: [u32; 2],
+    pub(super) ceilings: Vec<StandCeiling>,
 }
 
 /// Many pairs, as many as were planned before the first one, a ceiling before, between and after them.
-fn pairs(stand: &mut TestStand, times: [f64; 2], rng: &mut ChaCha8Rng) -> Result<Paired, EvalError> {
+pub(super) fn pairs(
+    stand: &mut TestStand,
+    times: [f64; 2],
+    rng: &mut ChaCha8Rng,
+) -> Result<Paired, EvalError> {
     let launches = times.map(|launch_ns| (SAMPLE_NS / launch_ns).ceil().clamp(1.0, 1e6) as u32);
     let sample_ns = |side: usize| times[side] * f64::from(launches[side]);
     let pair_ns = sample_ns(0) + sample_ns(1);
@@ -157,7 +161,7 @@ fn honest(stand: &mut TestStand, plan: &TimePlan, limit: Duration) -> Result<Sam
         }
     }
     let (unexplained, bracket) = hidden;
-    Err(EvalError::Implausible(format!(
+    Err(EvalError::TimerTampered(format!(
         "launches account for all but {unexplained} ns of {bracket} ns of the coordinator's clock"
     )))
 }

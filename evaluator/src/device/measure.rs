@@ -19,7 +19,7 @@ use crate::stand::{Effort, Samples};
 
 /// A time below the arithmetic ceiling's by more than this share cannot be true: room for a ceiling that
 /// was measured while the machine was busy.
-const CEILING_MARGIN: f64 = 1.05;
+pub(super) const CEILING_MARGIN: f64 = 1.05;
 
 /// Candidates that passed and are remembered, so that becoming the incumbent needs no new examination.
 const REMEMBERED: usize = 256;
@@ -31,7 +31,7 @@ const CEILING_ATTEMPTS: u32 = 10;
 pub(super) const ATTEMPTS: u32 = 3;
 
 /// Slowest kernel that is waited for when nothing is known, GFLOP/s.
-const SLOWEST_GFLOPS: f64 = 0.1;
+pub(super) const SLOWEST_GFLOPS: f64 = 0.1;
 
 impl DeviceRunner {
     pub(super) fn measure(
@@ -152,7 +152,7 @@ impl DeviceRunner {
             }
         }
         let (unexplained, bracket) = hidden;
-        Err(EvalError::Implausible(format!(
+        Err(EvalError::TimerTampered(format!(
             "launches account for all but {unexplained} ns of {bracket} ns of the coordinator's clock"
         )))
     }

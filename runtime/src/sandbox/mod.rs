@@ -10,6 +10,7 @@ mod seal;
 use std::path::PathBuf;
 
 pub use calls::{CallClass, Phase, classify};
+pub use seal::Maps;
 use rustix::process::{self, Resource, Rlimit, Signal};
 
 /// Limits of a worker process. The default suits most: no core dumps, no files written, its own process
@@ -170,16 +171,16 @@ pub fn confine_files(readable: &[PathBuf], confinement: &mut Confinement) {
 
 /// Seals what is mapped of the binary, its libraries and the system's clock: from now on nobody can make it
 /// writable, unmap or replace it. `further` ranges (start and end) are sealed too.
-pub fn seal_objects(further: &[[u64; 2]], confinement: &mut Confinement) {
-    let mut ranges = seal::objects();
+pub fn seal_objects(maps: &Maps, further: &[[u64; 2]], confinement: &mut Confinement) {
+    let mut ranges = maps.objects();
     ranges.extend(further);
     seal::seal(&ranges, confinement);
 }
 
 /// Lets only few system calls pass, in all threads; any other raises SIGSYS. Changing the protection of mapped
 /// objects is refused too.
-pub fn confine_calls(phase: Phase, confinement: &mut Confinement) {
-    calls::confine_calls(phase, &seal::objects(), confinement);
+pub fn confine_calls(phase: Phase, maps: &Maps, confinement: &mut Confinement) {
+    calls::confine_calls(phase, &maps.objects(), confinement);
 }
 
 /// Closes all descriptors but 0, 1, 2 and these.
@@ -299,7 +300,7 @@ mod tests {
     fn system_calls_beyond_the_list_raise_a_signal() {
         let ended = child("sandbox::tests::system_calls_beyond_the_list_raise_a_signal", "-", |_| {
             let mut confinement = confine(&Limits::default());
-            confine_calls(Phase::Working, &mut confinement);
+            confine_calls(Phase::Working, &Maps::open(), &mut confinement);
             if !offered(&confinement, Measure::FewSystemCalls) {
                 std::process::abort();
             }
@@ -317,7 +318,7 @@ mod tests {
     fn sealed_code_cannot_be_made_writable() {
         let ended = child("sandbox::tests::sealed_code_cannot_be_made_writable", "-", |_| {
             let mut confinement = confine(&Limits::default());
-            seal_objects(&[], &mut confinement);
+            seal_objects(&Maps::open(), &[], &mut confinement);
             if offered(&confinement, Measure::SealedMemory) {
                 let page = (confine as *const () as usize) & !4095;
                 // SAFETY: the call is refused; were it not, nothing would be stored there.
@@ -334,7 +335,7 @@ mod tests {
     fn changing_the_protection_of_code_raises_a_signal() {
         let ended = child("sandbox::tests::changing_the_protection_of_code_raises_a_signal", "-", |_| {
             let mut confinement = confine(&Limits::default());
-            confine_calls(Phase::Working, &mut confinement);
+            confine_calls(Phase::Working, &Maps::open(), &mut confinement);
             if !offered(&confinement, Measure::FewSystemCalls) {
                 std::process::abort();
             }

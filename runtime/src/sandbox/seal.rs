@@ -1,13 +1,34 @@
 //! Memory that nobody in this process can make writable, unmap or replace any more: `mseal`, since Linux 6.10.
 
+use std::fs::File;
+use std::io::{Read, Seek};
+
 use super::{Confinement, Measure};
 
 /// Number of the call on x86-64; too new for the bindings.
 const MSEAL: i64 = 462;
 
-/// Mapped objects of this process (its binary, its libraries, the system's clock page): start, end, in order.
-pub(super) fn objects() -> Vec<[u64; 2]> {
-    objects_in(&std::fs::read_to_string("/proc/self/maps").unwrap_or_default())
+/// What is mapped in this process. It is opened while files can be opened, and read whenever asked.
+#[derive(Debug)]
+pub struct Maps(Option<File>);
+
+impl Maps {
+    /// Opens the system's list; where it cannot be opened, nothing is known to be mapped.
+    pub fn open() -> Self {
+        Self(File::open("/proc/self/maps").ok())
+    }
+
+    /// Mapped objects (the binary, libraries, the system's clock page): start, end, in order.
+    pub(super) fn objects(&self) -> Vec<[u64; 2]> {
+        let mut text = String::new();
+        if let Some(mut file) = self.0.as_ref() {
+            let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
+            if read.is_err() {
+                return Vec::new();
+            }
+        }
+        objects_in(&text)
+    }
 }
 
 /// Ranges of neighbouring mappings of the same file, and of the vDSO with its data.
@@ -74,7 +95,7 @@ mod tests {
             objects_in(maps),
             [[0x40_0000, 0x40_2000], [0x60_0000, 0x60_1000], [0x70_0000, 0x70_8000]]
         );
-        let own = objects();
+        let own = Maps::open().objects();
         let here = objects_are_found_whole as fn() as usize as u64;
         assert!(own.iter().any(|[start, end]| (*start..*end).contains(&here)), "{own:x?}");
     }
