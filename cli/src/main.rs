@@ -8,6 +8,7 @@ mod device;
 mod export;
 mod facts;
 mod heuristics;
+mod judge;
 mod npy;
 mod output;
 mod output_file;
@@ -101,6 +102,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Registry(command) => registry::registry(&command)?,
         Command::Heuristics(command) => heuristics::heuristics(&command)?,
         Command::Run(arguments) => run::run(&arguments)?,
+        Command::Judge(arguments) => return judge::judge(&arguments),
         Command::Score(arguments) => score::run(&arguments)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();

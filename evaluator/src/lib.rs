@@ -35,7 +35,7 @@ mod worker;
 
 pub use adversaries::{AdversaryOutcome, isolation, run_adversaries};
 pub use device::{
-    DeviceRunner, DeviceSettings, DeviceStatistics, Judged, JudgeError, JudgeRequest, JudgedSide, Pacing,
+    DeviceRunner, DeviceSettings, DeviceStatistics, JudgeError, JudgeRequest, JudgedSide, Judgement, Pacing,
     device_limits, judge,
 };
 pub use error::EvaluatorError;

@@ -48,7 +48,7 @@ pub struct JudgedSide {
 
 /// A kernel that passed, with what the gate says of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct Judgement {
     /// What the gate decided on the pairs.
     pub verdict: Verdict,
     /// Raw pairs: incumbent is the rival, candidate the kernel.
@@ -93,7 +93,7 @@ pub enum JudgeError {
 ///
 /// # Errors
 /// How the kernel was rejected, or why it could not be tried.
-pub fn judge(request: &JudgeRequest) -> Result<Judged, JudgeError> {
+pub fn judge(request: &JudgeRequest) -> Result<Judgement, JudgeError> {
     // A stall of the machine looks like a flaw; a flaw shows again in fresh processes.
     match attempt(request, request.seed) {
         Err(JudgeError::Rejected { error, .. }) if is_the_machines(&error) => {
@@ -103,7 +103,7 @@ pub fn judge(request: &JudgeRequest) -> Result<Judged, JudgeError> {
     }
 }
 
-fn attempt(request: &JudgeRequest, seed: u64) -> Result<Judged, JudgeError> {
+fn attempt(request: &JudgeRequest, seed: u64) -> Result<Judgement, JudgeError> {
     let JudgeRequest { key, kernel, rival, executable, .. } = request;
     let settings = StandSettings { executable: executable.clone(), seed, thorough: true };
     let rival_seen = examine_rival(key, &settings, rival)?;
@@ -127,7 +127,7 @@ fn examine_rival(
     stand.examine(rival, limit).map_err(JudgeError::Rival)
 }
 
-fn measure(stand: &mut TestStand, threads: u32, rival_ns: f64, seed: u64) -> Result<Judged, EvalError> {
+fn measure(stand: &mut TestStand, threads: u32, rival_ns: f64, seed: u64) -> Result<Judgement, EvalError> {
     let limit = patience(stand);
     let effort = Effort { repeat_below_ns: 0, screen_above_ns: f64::INFINITY, pairs_follow: false, limit };
     // By itself first: a kernel must be right with any number of workers up to its own.
@@ -148,7 +148,7 @@ fn measure(stand: &mut TestStand, threads: u32, rival_ns: f64, seed: u64) -> Res
     else {
         return Err(EvalError::Lost("no pairs were measured".to_owned()));
     };
-    Ok(Judged {
+    Ok(Judgement {
         kernel: JudgedSide {
             median_ns: kernel_ns,
             interval_ns: interval(candidate).map(|interval| (interval.low, interval.high)),

@@ -19,7 +19,7 @@ use tilewright_journal::{Ceilings, EvalError, Fidelity, Measurement, Outcome};
 use tilewright_runtime::{Clock, HostFacts};
 use tilewright_stats::Evidence;
 
-pub use judge::{Judged, JudgeError, JudgeRequest, JudgedSide, judge};
+pub use judge::{JudgeError, JudgeRequest, JudgedSide, Judgement, judge};
 pub use pacing::Pacing;
 pub use settings::{DeviceSettings, device_limits};
 pub use statistics::DeviceStatistics;
