@@ -145,6 +145,11 @@ impl Session {
                 let mut confinement = Confinement::default();
                 sandbox::seal_objects(&self.maps, &[], &mut confinement);
                 sandbox::confine_calls(Phase::Working, &self.maps, &mut confinement);
+                let filtered = Measure::ALL.iter().position(|measure| *measure == Measure::FewSystemCalls);
+                let loading = filtered.is_some_and(|at| self.area.measures() >> at & 1 == 1);
+                if loading && !confinement.has(Measure::FewSystemCalls) {
+                    return Err(Refused::Request("the filter of system calls for kernels was refused"));
+                }
                 *self.function.insert(entry)
             }
         };

@@ -70,7 +70,7 @@ const HARMLESS: [i64; 26] = [
 ];
 
 /// Allowed beside these while libraries are loaded.
-const LOADING: [i64; 20] = [
+const LOADING: [i64; 22] = [
     libc::SYS_open,
     libc::SYS_openat,
     libc::SYS_read,
@@ -91,7 +91,14 @@ const LOADING: [i64; 20] = [
     libc::SYS_close,
     libc::SYS_mprotect,
     libc::SYS_sysinfo,
+    // The filter of the next phase, and sealing what was loaded.
+    libc::SYS_seccomp,
+    super::seal::MSEAL,
 ];
+
+/// Signals that the C library keeps for itself and whose handlers it installs before it starts a thread, so that the
+/// thread is what is refused.
+const LIBRARY_SIGNALS: [u64; 2] = [32, 33];
 
 /// Signals that a process may send itself: those by which it dies of a fault.
 const OWN_SIGNALS: [i32; 7] = [
@@ -183,6 +190,11 @@ fn filter(phase: Phase, protected: &[[u64; 2]]) -> Result<BpfProgram, BackendErr
         signals.push(rule([equal(0, own)?, equal(2, signal as u64)?])?);
     }
     rules.insert(libc::SYS_tgkill, signals);
+    let mut handlers = Vec::new();
+    for signal in LIBRARY_SIGNALS {
+        handlers.push(rule([equal(0, signal)?])?);
+    }
+    rules.insert(libc::SYS_rt_sigaction, handlers);
     // Memory of one's own, never writable and executable at once, and nowhere but where the system chooses.
     let mut map = Vec::new();
     let anonymous = masked(3, (libc::MAP_ANONYMOUS | libc::MAP_FIXED) as u64, libc::MAP_ANONYMOUS as u64)?;
@@ -208,6 +220,7 @@ fn filter(phase: Phase, protected: &[[u64; 2]]) -> Result<BpfProgram, BackendErr
         for call in LOADING {
             rules.insert(call, Vec::new());
         }
+        rules.insert(libc::SYS_prctl, vec![rule([equal(0, libc::PR_SET_NO_NEW_PRIVS as u64)?])?]);
         // Files are mapped at addresses that the loader has reserved.
         let mut map = Vec::new();
         for harmless in [libc::PROT_WRITE, libc::PROT_EXEC] {

@@ -6,7 +6,7 @@ use std::io::{Read, Seek};
 use super::{Confinement, Measure};
 
 /// Number of the call on x86-64; too new for the bindings.
-const MSEAL: i64 = 462;
+pub(super) const MSEAL: i64 = 462;
 
 /// What is mapped in this process. It is opened while files can be opened, and read whenever asked.
 #[derive(Debug)]
