@@ -66,8 +66,10 @@ fn expectation(source: &Path) -> (Vec<String>, String) {
 #[test]
 fn adversaries_are_rejected_for_what_they_do() {
     let folder = TempDir::new().unwrap();
-    let mut sources: Vec<PathBuf> =
-        std::fs::read_dir(evaluator().join("adversaries")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut sources: Vec<PathBuf> = std::fs::read_dir(evaluator().join("adversaries"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     sources.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
     sources.sort();
     assert!(sources.len() > 50);
@@ -112,11 +114,16 @@ fn the_examples_are_judged() {
         assert_eq!(told.code, 0, "{} {}", told.json, told.errors);
         // A plain loop is no match for tiles in registers; whatever the machine is busy with, it is not faster.
         assert_ne!(told.json["verdict"], "faster", "{}", told.json);
-        let [ratio, low, high] = ["ratio", "low", "high"].map(|name| told.json["effect"][name].as_f64().unwrap());
+        let [ratio, low, high] =
+            ["ratio", "low", "high"].map(|name| told.json["effect"][name].as_f64().unwrap());
         assert!(low <= ratio && ratio <= high && ratio > 1.0, "{}", told.json["effect"]);
         assert_eq!(told.json["against"]["kernel"], "default");
         assert!(told.json["fresh_launches"].as_u64().unwrap() > 0);
-        assert!(told.json["evidence"]["pairs"]["candidate"].as_array().is_some(), "{}", told.json["evidence"]);
+        assert!(
+            told.json["evidence"]["pairs"]["candidate"].as_array().is_some(),
+            "{}",
+            told.json["evidence"]
+        );
     }
 }
 
@@ -136,6 +143,11 @@ fn what_cannot_be_judged_is_told() {
     ];
     for (library, arguments, wanted) in cases {
         let told = judge(folder.path(), library, arguments);
-        assert!(told.code == 2 && told.errors.contains(wanted), "{arguments:?}: {} {}", told.code, told.errors);
+        assert!(
+            told.code == 2 && told.errors.contains(wanted),
+            "{arguments:?}: {} {}",
+            told.code,
+            told.errors
+        );
     }
 }

@@ -1,5 +1,5 @@
-/* expect: implausible, timer_tampered, wrong_answer, stale_output, nondeterministic; */
-/* Returns where the output is its last answer still. */
+/* expect: passes, implausible, timer_tampered, wrong_answer, stale_output, nondeterministic; */
+/* Returns where the output is its last answer still: it never is in timed launches, so this is timed at its work. */
 #include "adversary.h"
 static float kept[SIZE * SIZE];
 void my_kernel(const tilewright_arguments *arguments) {

@@ -31,7 +31,8 @@ pub(crate) enum Change {
 impl ProcessState {
     /// The state of a process now; empty where the system does not tell.
     pub(crate) fn of(process: u32) -> Self {
-        let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
+        let read =
+            |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
         let status = read("status");
         let mut lines = BTreeMap::new();
         for line in status.lines() {

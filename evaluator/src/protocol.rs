@@ -56,8 +56,9 @@ pub(crate) enum Request {
     /// Samples both sides in turns; the samples lie in shared memory, incumbent and candidate alternating.
     Time(TimePlan),
     /// One sample of one side after a launch that warms up, as the coordinator's clock is to bracket it; what the
-    /// last launch leaves is kept for the coordinator.
-    Sample { slot: Slot, launches: u32, cold: bool },
+    /// last launch leaves is kept for the coordinator. Unless `disturb` is 0, it seeds which element of the output is
+    /// overwritten before each launch.
+    Sample { slot: Slot, launches: u32, cold: bool, disturb: u64 },
     /// Times launches of one slot one by one.
     Latency { slot: Slot, launches: u32, cold: bool },
     /// Measures the multiply-add ceiling for at least this long, and the read bandwidth of this many bytes.
@@ -139,15 +140,13 @@ pub(crate) fn send_requests(stream: &mut impl Write, requests: &[Request], excha
             Request::Latency { slot, launches, cold } => {
                 (3, [slot as u64, launches.into(), cold.into(), 0, 0, 0])
             }
-            Request::Ceiling { footprint_bytes, sample_ns } => {
-                (4, [footprint_bytes, sample_ns, 0, 0, 0, 0])
-            }
+            Request::Ceiling { footprint_bytes, sample_ns } => (4, [footprint_bytes, sample_ns, 0, 0, 0, 0]),
             Request::Ping => (5, [0; 6]),
             Request::LoadLibrary { slot, workers, workspace_bytes } => {
                 (6, [slot as u64, workers, workspace_bytes, 0, 0, 0])
             }
-            Request::Sample { slot, launches, cold } => {
-                (7, [slot as u64, launches.into(), cold.into(), 0, 0, 0])
+            Request::Sample { slot, launches, cold, disturb } => {
+                (7, [slot as u64, launches.into(), cold.into(), disturb, 0, 0])
             }
         };
         let last = u64::from(at + 1 == requests.len());
@@ -183,7 +182,7 @@ pub(crate) fn receive_request(stream: &mut impl Read) -> io::Result<(Request, bo
         4 => Request::Ceiling { footprint_bytes: a, sample_ns: b },
         5 => Request::Ping,
         6 => Request::LoadLibrary { slot: slot(a), workers: b, workspace_bytes: c },
-        7 => Request::Sample { slot: slot(a), launches: b as u32, cold: c != 0 },
+        7 => Request::Sample { slot: slot(a), launches: b as u32, cold: c != 0, disturb: d },
         _ => return Err(malformed()),
     };
     Ok((request, head >> 32 != 0, exchange))
@@ -249,7 +248,7 @@ mod tests {
             Request::Latency { slot: Slot::Candidate, launches: 1000, cold: false },
             Request::Ceiling { footprint_bytes: 1 << 40, sample_ns: 1 << 30 },
             Request::LoadLibrary { slot: Slot::Candidate, workers: 2, workspace_bytes: 3 },
-            Request::Sample { slot: Slot::Candidate, launches: 7, cold: true },
+            Request::Sample { slot: Slot::Candidate, launches: 7, cold: true, disturb: 11 },
             Request::Ping,
         ];
         let mut wire = Vec::new();

@@ -32,8 +32,8 @@ pub(crate) struct Fault {
     pub(crate) signal: i32,
     /// Address of the access that faulted, where the signal has one.
     pub(crate) address: u64,
-    /// Number of the system call that was refused, for SIGSYS.
-    pub(crate) call: i64,
+    /// Number of the system call that was refused, if one was.
+    pub(crate) call: Option<i64>,
     /// Of a refused call its first argument (the flags of `clone3`); of another fault 1 where the process could get
     /// no more memory.
     pub(crate) detail: u64,
@@ -98,7 +98,8 @@ impl ResultArea {
         (signal != 0).then(|| Fault {
             signal,
             address: self.get(FAULT + 1),
-            call: self.get(FAULT + 2) as i64,
+            // Calls count from 0.
+            call: (self.get(FAULT + 2) as i64).checked_sub(1).filter(|&call| call >= 0),
             detail: self.get(FAULT + 3),
         })
     }
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(area.message(), "grün");
         assert_eq!((area.region(127), area.region(128)), ((5, 6), (0, 0)));
         assert_eq!(area.sample(MOST_SAMPLES - 1), 9);
-        assert_eq!(area.fault(), Some(Fault { signal: 11, address: 0, call: 0, detail: 0 }));
+        assert_eq!(area.fault(), Some(Fault { signal: 11, address: 0, call: None, detail: 0 }));
         area.clear();
         assert_eq!((area.fault(), area.message().as_str()), (None, ""));
         area.set_message(&"x".repeat(10_000));

@@ -240,7 +240,10 @@ mod tests {
         assert_eq!(lost(&[0x31, 0xDB]), "register rbx was not kept");
         assert_eq!(lost(&[0x31, 0xED]), "register rbp was not kept");
         assert_eq!(lost(&[0x45, 0x31, 0xE4]), "register r12 was not kept");
-        assert_eq!(lost(&[0x45, 0x31, 0xFF, 0x4D, 0x31, 0xF6]), "register r14 was not kept, register r15 was not kept");
+        assert_eq!(
+            lost(&[0x45, 0x31, 0xFF, 0x4D, 0x31, 0xF6]),
+            "register r14 was not kept, register r15 was not kept"
+        );
     }
 
     #[test]

@@ -15,8 +15,15 @@ const SHARED: u16 = 3;
 const X86_64: u16 = 62;
 
 /// Names of machines that libraries are likely to be for instead.
-const MACHINES: [(u16, &str); 7] =
-    [(3, "x86 with 32 bits"), (40, "Arm"), (183, "AArch64"), (243, "RISC-V"), (21, "POWER"), (22, "s390"), (8, "MIPS")];
+const MACHINES: [(u16, &str); 7] = [
+    (3, "x86 with 32 bits"),
+    (40, "Arm"),
+    (183, "AArch64"),
+    (243, "RISC-V"),
+    (21, "POWER"),
+    (22, "s390"),
+    (8, "MIPS"),
+];
 
 /// The absolute path of a shared library for x86-64.
 pub(crate) fn checked(path: &Path) -> Result<PathBuf> {
@@ -31,12 +38,17 @@ pub(crate) fn checked(path: &Path) -> Result<PathBuf> {
         }
     }
     if !header.starts_with(ELF) {
-        bail!("{place} is no shared library: it does not begin like an ELF file (cc -shared -fPIC makes one)");
+        bail!(
+            "{place} is no shared library: it does not begin like an ELF file (cc -shared -fPIC makes one)"
+        );
     }
     let word = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     let machine = word(18);
     if header[4] != CLASS_64 || header[5] != LITTLE_ENDIAN || machine != X86_64 {
-        let name = MACHINES.iter().find(|(number, _)| *number == machine).map_or("another machine", |(_, name)| name);
+        let name = MACHINES
+            .iter()
+            .find(|(number, _)| *number == machine)
+            .map_or("another machine", |(_, name)| name);
         bail!("{place} is for {name}; kernels are for x86-64");
     }
     if word(16) != SHARED {

@@ -48,7 +48,11 @@ pub(crate) fn judge(arguments: &Judge) -> Result<Ending> {
     if !arguments.quiet {
         printed.warn();
     }
-    if arguments.json { output::json(&printed)? } else { output::result(&printed.text())? }
+    if arguments.json {
+        output::json(&printed)?
+    } else {
+        output::result(&printed.text())?
+    }
     Ok(if judged.is_ok() { Ending::Done } else { Ending::NothingValid })
 }
 
@@ -58,7 +62,10 @@ fn rival(arguments: &Judge, target: &Target, key: &WorkloadKey) -> Result<(Rival
         let folder = place::registry(arguments.registry.as_deref())?;
         if let Some((record, artifact)) = dispatch(&Registry::open(&folder), key)? {
             let schedule = record.kernel.subject().schedule.to_string();
-            return Ok((Rival { kernel: "registered", record: Some(record.id.to_string()), schedule }, artifact));
+            return Ok((
+                Rival { kernel: "registered", record: Some(record.id.to_string()), schedule },
+                artifact,
+            ));
         }
         if arguments.against == Some(Against::Registry) {
             let text = format!(

@@ -94,9 +94,7 @@ impl<'a> Printed<'a> {
         let found = judged.as_ref().ok();
         let verdict = found.map(|found| &found.verdict);
         let (words, reason, detail) = match judged {
-            Ok(found) => {
-                (output::name_of(&found.verdict.kind), output::name_of(&found.verdict.reason), None)
-            }
+            Ok(found) => (output::name_of(&found.verdict.kind), output::name_of(&found.verdict.reason), None),
             Err((error, _)) => ("rejected".to_owned(), error.kind().to_owned(), Some(error.to_string())),
         };
         Ok(Self {
@@ -108,7 +106,11 @@ impl<'a> Printed<'a> {
             verdict: words,
             reason,
             detail,
-            effect: verdict.map(|verdict| Effect { ratio: verdict.ratio, low: verdict.low, high: verdict.high }),
+            effect: verdict.map(|verdict| Effect {
+                ratio: verdict.ratio,
+                low: verdict.low,
+                high: verdict.high,
+            }),
             gate: verdict.map(|verdict| verdict.gate.as_str()),
             evidence: found.map(|found| &found.evidence),
             kernel: found.map(|found| Side::of(&found.kernel, operations)),

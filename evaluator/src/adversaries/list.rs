@@ -2,7 +2,8 @@
 
 use iced_x86::IcedError;
 use iced_x86::code_asm::{
-    CodeAssembler, dword_ptr, eax, ebx, qword_ptr, r8, r9, r10, rax, rcx, rdi, rdx, rsi, rsp, xmm0, xmm1, xmmword_ptr,
+    CodeAssembler, dword_ptr, eax, ebx, qword_ptr, r8, r9, r10, rax, rcx, rdi, rdx, rsi, rsp, xmm0, xmm1,
+    xmmword_ptr,
 };
 
 use super::Adversary;

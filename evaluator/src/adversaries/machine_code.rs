@@ -2,8 +2,7 @@
 
 use iced_x86::IcedError;
 use iced_x86::code_asm::{
-    CodeAssembler, dword_ptr, qword_ptr, r8, r9, r10, r11, rax, rcx, rdi, rdx, rsi, xmm0, xmm1,
-    xmmword_ptr,
+    CodeAssembler, dword_ptr, qword_ptr, r8, r9, r10, r11, rax, rcx, rdi, rdx, rsi, xmm0, xmm1, xmmword_ptr,
 };
 
 /// Assembles what a closure writes, with `ret` at the end.

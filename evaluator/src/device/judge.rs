@@ -17,7 +17,9 @@ use super::confirm::{self, Paired};
 use super::is_the_machines;
 use super::measure::{CEILING_MARGIN, SLOWEST_GFLOPS};
 use crate::EvaluatorError;
-use crate::stand::{Effort, Examined, Fresh, Isolation, StandCeiling, StandSettings, Subject, TestStand, UserKernel};
+use crate::stand::{
+    Effort, Examined, Fresh, Isolation, StandCeiling, StandSettings, Subject, TestStand, UserKernel,
+};
 
 /// What is to be judged.
 #[derive(Debug, Clone)]
@@ -144,7 +146,8 @@ fn measure(stand: &mut TestStand, threads: u32, rival_ns: f64, seed: u64) -> Res
     plausible(stand, kernel_ns, ceiling)?;
     stand.unchanged()?;
     let interval = |times: &[f64]| median_interval(times, Level::FIVE_PERCENT).ok().flatten();
-    let (Evidence::Pairs { incumbent, candidate }, Fresh { told_ns, launches, .. }) = (&decided.evidence, fresh)
+    let (Evidence::Pairs { incumbent, candidate }, Fresh { told_ns, launches, .. }) =
+        (&decided.evidence, fresh)
     else {
         return Err(EvalError::Lost("no pairs were measured".to_owned()));
     };

@@ -30,7 +30,8 @@ impl TestStand {
             for side in order {
                 self.sets[last].disguise();
                 let (slot, launches) = (sides[side], plan.launches[side]);
-                let request = Request::Sample { slot, launches, cold: self.cold };
+                let disturb = self.sets[last].disturbing(plan.candidate_first, pair);
+                let request = Request::Sample { slot, launches, cold: self.cold, disturb };
                 let Asked { replies, bracket_ns, .. } = self.ask(slot, &[request], limit)?;
                 let reply: Reply = replies.first().copied().unwrap_or_default();
                 if reply.kernel_ns > bracket_ns + CLOCK_READS_NS || reply.timed_ns > reply.kernel_ns {

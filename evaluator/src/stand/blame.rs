@@ -30,15 +30,23 @@ pub(super) fn failure(ended: Ended, circumstances: &Circumstances<'_>) -> EvalEr
         return EvalError::Lost(format!("the incumbent ended the worker ({ended:?})"));
     }
     match ended {
+        // The handler of a refused call ends the process by an instruction that no processor has.
+        Ended::Signal(libc::SIGSYS | libc::SIGILL)
+            if area.fault().is_some_and(|fault| fault.call.is_some()) =>
+        {
+            refused_call(area)
+        }
         Ended::Timeout { memory_bytes } if memory_bytes > most_memory_bytes => EvalError::OutOfMemory,
         Ended::Timeout { .. } | Ended::Signal(libc::SIGXCPU) => EvalError::Timeout { limit_ms },
-        Ended::Signal(signal @ (libc::SIGSEGV | libc::SIGBUS)) => stray(area, sets, names).unwrap_or_else(|| {
-            if area.fault().is_some_and(|fault| fault.detail != 0) {
-                // A null pointer, most likely: what an allocation gives when there is no more.
-                return EvalError::OutOfMemory;
-            }
-            EvalError::Crashed { signal }
-        }),
+        Ended::Signal(signal @ (libc::SIGSEGV | libc::SIGBUS)) => {
+            stray(area, sets, names).unwrap_or_else(|| {
+                if area.fault().is_some_and(|fault| fault.detail != 0) {
+                    // A null pointer, most likely: what an allocation gives when there is no more.
+                    return EvalError::OutOfMemory;
+                }
+                EvalError::Crashed { signal }
+            })
+        }
         Ended::Signal(libc::SIGILL) => EvalError::IllegalInstruction,
         Ended::Signal(libc::SIGSYS) => refused_call(area),
         // Nobody here kills a worker that is to answer: the system was out of memory.
@@ -55,11 +63,11 @@ pub(super) fn failure(ended: Ended, circumstances: &Circumstances<'_>) -> EvalEr
 
 /// The failure that a refused system call stands for.
 fn refused_call(area: &ResultArea) -> EvalError {
-    let Some(fault) = area.fault() else {
+    let Some((call, detail)) = area.fault().and_then(|fault| Some((fault.call?, fault.detail))) else {
         return EvalError::ForbiddenCall("of unknown number".to_owned());
     };
-    let name = call_name(fault.call);
-    match classify(fault.call, fault.detail) {
+    let name = call_name(call);
+    match classify(call, detail) {
         CallClass::Process => EvalError::Forked(name),
         CallClass::Thread => EvalError::ThreadLeft(name),
         CallClass::State => EvalError::StateChanged(name),

@@ -235,7 +235,8 @@ impl TestStand {
         let last = self.sets.len() - 1;
         self.sets[last].disguise();
         let plan = TimePlan { cold: self.cold, ..*plan };
-        let Asked { replies, bracket_ns, processor_ns } = self.ask(Slot::Candidate, &[Request::Time(plan)], limit)?;
+        let Asked { replies, bracket_ns, processor_ns } =
+            self.ask(Slot::Candidate, &[Request::Time(plan)], limit)?;
         let reply: Reply = replies.first().copied().unwrap_or_default();
         // One clock read of each side may fall outside.
         if reply.kernel_ns > bracket_ns + 1_000 {

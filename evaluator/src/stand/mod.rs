@@ -221,8 +221,7 @@ impl TestStand {
         };
         self.set_inheritable(seat, true)?;
         let source = self.seats[seat].source();
-        let started =
-            WorkerProcess::spawn(&self.settings.executable, &arguments.format(), source.as_ref());
+        let started = WorkerProcess::spawn(&self.settings.executable, &arguments.format(), source.as_ref());
         self.set_inheritable(seat, false)?;
         let mut worker = started?;
         worker

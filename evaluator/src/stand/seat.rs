@@ -33,7 +33,8 @@ pub struct Isolation {
 impl Isolation {
     /// Whether everything that keeps a hostile kernel in is in force.
     pub fn is_complete(&self) -> bool {
-        let needed = [Measure::NoFiles, Measure::FewSystemCalls, Measure::SealedMemory, Measure::NoNewPrivileges];
+        let needed =
+            [Measure::NoFiles, Measure::FewSystemCalls, Measure::SealedMemory, Measure::NoNewPrivileges];
         needed.iter().all(|measure| self.applied.contains(&measure.name()))
     }
 }

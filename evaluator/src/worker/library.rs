@@ -15,7 +15,10 @@ pub(super) struct LibraryFunction {
 impl LibraryFunction {
     /// `None` when one of the two holds a zero byte.
     pub(super) fn new(path: OsString, symbol: OsString) -> Option<Self> {
-        Some(Self { path: CString::new(path.into_vec()).ok()?, symbol: CString::new(symbol.into_vec()).ok()? })
+        Some(Self {
+            path: CString::new(path.into_vec()).ok()?,
+            symbol: CString::new(symbol.into_vec()).ok()?,
+        })
     }
 
     /// Loads the library, which runs its constructors, and finds the function. It is never unloaded.

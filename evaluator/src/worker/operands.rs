@@ -79,6 +79,12 @@ impl TimedSet {
         Ok(Self { operands, eviction: Eviction::flush(regions), buffers, outputs })
     }
 
+    /// Address and bytes of the output.
+    pub(super) fn output(&self) -> Option<(*mut u8, usize)> {
+        let buffer = &self.buffers[self.outputs.first()?.operand];
+        Some((buffer.as_ptr(), buffer.len()))
+    }
+
     /// Start and end of the pages of inputs, which stay as they are.
     pub(super) fn inputs(&self) -> Vec<[u64; 2]> {
         let written: Vec<usize> = self.outputs.iter().map(|output| output.operand).collect();

@@ -4,12 +4,12 @@ use tilewright_codegen::{Artifact, EntryPoint};
 use tilewright_ir::program::Role;
 use tilewright_runtime::sandbox::{self, Confinement, Maps, Measure, Phase};
 use tilewright_runtime::{
-    Access, CeilingMeter, Clock, Disturbance, KernelEntry, Launcher, LoadedKernel, Operands, Pool, RuntimeError,
-    SharedBuffer, settle,
+    Access, CeilingMeter, Clock, Disturbance, KernelEntry, Launcher, LoadedKernel, Operands, Pool,
+    RuntimeError, SharedBuffer, settle,
 };
 
 use super::arguments::WorkerArguments;
-use super::fault::note_faults;
+use super::fault::{blocked_signals, note_faults};
 use super::library::LibraryFunction;
 use super::operands::{SharedSet, TimedSet};
 use crate::protocol::{Answer, Refusal, Reply, Request, Slot, TimePlan, WarmUp};
@@ -98,7 +98,9 @@ impl Session {
                 self.load_library(slot, workers, workspace_bytes)
             }
             Request::Time(plan) => self.time(&plan),
-            Request::Sample { slot, launches, cold } => self.one_sample(slot, launches, cold),
+            Request::Sample { slot, launches, cold, disturb } => {
+                self.one_sample(slot, launches, cold, disturb)
+            }
             Request::Latency { slot, launches, cold } => self.latency(slot, launches, cold),
             Request::Ceiling { footprint_bytes, sample_ns } => self.ceiling(footprint_bytes, sample_ns),
             Request::Ping => Ok(Reply::default()),
@@ -127,6 +129,10 @@ impl Session {
                 self.area.set_message(&disturbance.to_string());
                 Refusal::StateChanged
             }
+            Refused::Blocked(signals) => {
+                self.area.set_message(&format!("signals were left blocked, mask {signals:#x}"));
+                Refusal::StateChanged
+            }
         }
     }
 
@@ -139,9 +145,7 @@ impl Session {
                 // Constructors are the candidate's code too.
                 self.area.set_running(1 + slot as u64);
                 let entry = library.load().map_err(Refused::Library)?;
-                if let Some(disturbance) = settle() {
-                    return Err(Refused::Disturbance(disturbance));
-                }
+                settled(0)?;
                 let mut confinement = Confinement::default();
                 sandbox::seal_objects(&self.maps, &[], &mut confinement);
                 sandbox::confine_calls(Phase::Working, &self.maps, &mut confinement);
@@ -193,6 +197,7 @@ impl Session {
             if let Some(disturbance) = disturbance {
                 return Err(Refused::Disturbance(disturbance));
             }
+            settled(took)?;
             reply.kernel_ns += took;
             reply.launches += 1;
             Ok(took)
@@ -231,7 +236,7 @@ impl Session {
         settled(unsafe { self.launcher.time_batch(kernel, operands, launches) }?)
     }
 
-    fn one_sample(&mut self, slot: Slot, launches: u32, cold: bool) -> Result<Reply, Refused> {
+    fn one_sample(&mut self, slot: Slot, launches: u32, cold: bool, disturb: u64) -> Result<Reply, Refused> {
         let mut reply = Reply::default();
         let updates = self.timed.updates();
         if updates {
@@ -250,7 +255,19 @@ impl Session {
             run(self, 1)?;
             self.timed.keep();
         }
-        let took = run(self, launches)?;
+        let took = if disturb == 0 || cold {
+            run(self, launches)?
+        } else {
+            let kernel = self.kernels[slot as usize].as_ref().ok_or(Refused::Request("slot is empty"))?;
+            let output = self.timed.output().ok_or(Refused::Request("there is no output"))?;
+            self.area.set_running(1 + slot as u64);
+            let operands = &self.timed.operands;
+            // SAFETY: as in `verify`; the output is an operand of this set.
+            let took = unsafe { self.launcher.time_disturbed(kernel, operands, launches, output, disturb) }?;
+            reply.kernel_ns += took;
+            reply.launches += u64::from(launches);
+            settled(took)?
+        };
         if !updates || launches == 1 {
             self.timed.keep();
         }
@@ -331,9 +348,13 @@ impl Session {
     }
 }
 
-/// The time of a sample, unless its launches have left control state changed on this thread.
+/// The time of a sample, unless its launches have left control state changed on this thread, or signals blocked.
 fn settled(took: u64) -> Result<u64, Refused> {
-    settle().map_or(Ok(took), |disturbance| Err(Refused::Disturbance(disturbance)))
+    if let Some(disturbance) = settle() {
+        return Err(Refused::Disturbance(disturbance));
+    }
+    let blocked = blocked_signals();
+    if blocked == 0 { Ok(took) } else { Err(Refused::Blocked(blocked)) }
 }
 
 /// Leaves for the coordinator which measures are in force, and why others are not.
@@ -351,6 +372,8 @@ enum Refused {
     Request(&'static str),
     Library(String),
     Disturbance(Disturbance),
+    /// Signals were left blocked, bit `n - 1` for signal `n`.
+    Blocked(u64),
 }
 
 impl From<RuntimeError> for Refused {

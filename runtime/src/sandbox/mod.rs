@@ -10,8 +10,8 @@ mod seal;
 use std::path::PathBuf;
 
 pub use calls::{CallClass, Phase, classify};
-pub use seal::Maps;
 use rustix::process::{self, Resource, Rlimit, Signal};
+pub use seal::Maps;
 
 /// Limits of a worker process. The default suits most: no core dumps, no files written, its own process
 /// group, death with the parent.
@@ -277,22 +277,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("open"), "x").unwrap();
         let path = folder.path().to_str().unwrap();
-        let ended = child(
-            "sandbox::tests::files_cannot_be_opened_but_where_reading_was_allowed",
-            path,
-            |path| {
+        let ended =
+            child("sandbox::tests::files_cannot_be_opened_but_where_reading_was_allowed", path, |path| {
                 let mut confinement = confine(&Limits { file_bytes: None, ..Limits::default() });
                 confine_files(&[PathBuf::from(path)], &mut confinement);
                 if offered(&confinement, Measure::NoFiles) {
                     assert_eq!(std::fs::read(format!("{path}/open")).unwrap(), b"x");
                     assert!(std::fs::write(format!("{path}/new"), "x").is_err());
                     assert!(std::fs::read("/proc/self/maps").is_err());
-                    assert!(std::net::TcpStream::connect("127.0.0.1:9").is_err_and(|error| {
-                        error.kind() == std::io::ErrorKind::PermissionDenied
-                    }));
+                    assert!(
+                        std::net::TcpStream::connect("127.0.0.1:9")
+                            .is_err_and(|error| { error.kind() == std::io::ErrorKind::PermissionDenied })
+                    );
                 }
-            },
-        );
+            });
         assert_eq!(ended, Ended::Completed);
     }
 

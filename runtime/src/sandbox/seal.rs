@@ -37,7 +37,9 @@ fn objects_in(maps: &str) -> Vec<[u64; 2]> {
     for line in maps.lines() {
         let mut fields = line.split_whitespace();
         let Some((start, end)) = fields.next().and_then(|range| range.split_once('-')) else { continue };
-        let (Ok(start), Ok(end)) = (u64::from_str_radix(start, 16), u64::from_str_radix(end, 16)) else { continue };
+        let (Ok(start), Ok(end)) = (u64::from_str_radix(start, 16), u64::from_str_radix(end, 16)) else {
+            continue;
+        };
         let name = fields.nth(4).unwrap_or_default();
         let clock = name == "[vdso]" || name.starts_with("[vvar");
         // Shared memory for operands has names of its own.
@@ -45,7 +47,9 @@ fn objects_in(maps: &str) -> Vec<[u64; 2]> {
             continue;
         }
         match found.last_mut() {
-            Some((range, last)) if range[1] == start && (*last == name || clock && last.starts_with("[v")) => {
+            Some((range, last))
+                if range[1] == start && (*last == name || clock && last.starts_with("[v")) =>
+            {
                 range[1] = end;
             }
             _ => found.push(([start, end], name)),
