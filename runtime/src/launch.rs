@@ -175,11 +175,11 @@ impl<'pool> Launcher<'pool> {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            let at = ((state >> 32) * words >> 32) as usize;
+            let at = (((state >> 32) * words) >> 32) as usize;
             // A value between 1 and 2 of single precision.
-            let value = 0x3F80_0000 | state as u32 >> 9;
+            let value = 0x3F80_0000 | (state as u32 >> 9);
             // SAFETY: the word lies in the output, which the caller lets be overwritten.
-            unsafe { output.add(4 * at).cast::<u32>().write_volatile(value) };
+            unsafe { output.add(4 * at).cast::<[u8; 4]>().write_volatile(value.to_ne_bytes()) };
             // SAFETY: the caller keeps the contract of `launch`.
             unsafe { self.pool.launch(kernel, black_box(operands)) }?;
         }

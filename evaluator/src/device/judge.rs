@@ -43,8 +43,8 @@ pub struct JudgedSide {
     pub median_ns: f64,
     /// Its 95 % interval, ns.
     pub interval_ns: Option<(f64, f64)>,
-    /// Median time of a launch on inputs that were never seen before, by the coordinator's clock, ns; of the rival
-    /// as its worker says.
+    /// Least time of a launch on inputs that were never seen before, by the coordinator's clock, ns; of the rival as
+    /// its worker says.
     pub fresh_ns: f64,
 }
 
