@@ -7,6 +7,7 @@ use tilewright_ir::{CacheState, Workload};
 use tilewright_journal::seconds;
 
 use crate::campaign::CampaignCommand;
+use crate::judge::{JUDGE_EXAMPLES, Judge};
 
 const EXIT_CODES: &str =
     "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 nothing valid found, 130 interrupted.";
@@ -60,6 +61,9 @@ pub(crate) enum Command {
     /// Compute with the kept kernel of a workload, on .npy files
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Verify and measure a kernel of your own beside the kept one
+    #[command(after_help = JUDGE_EXAMPLES)]
+    Judge(Judge),
     /// Score search strategies on spaces that others have measured
     #[command(after_help = SCORE_EXAMPLES)]
     Score(Score),
@@ -443,7 +447,7 @@ pub(crate) struct Score {
     pub(crate) quiet: bool,
 }
 
-fn workload(text: &str) -> Result<Workload, String> {
+pub(crate) fn workload(text: &str) -> Result<Workload, String> {
     text.parse::<Workload>().map_err(|error| error.to_string())
 }
 

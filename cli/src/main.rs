@@ -9,6 +9,7 @@ mod device;
 mod export;
 mod facts;
 mod heuristics;
+mod judge;
 mod npy;
 mod operators;
 mod output;
@@ -107,6 +108,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Registry(command) => registry::registry(&command)?,
         Command::Heuristics(command) => heuristics::heuristics(&command)?,
         Command::Run(arguments) => run::run(&arguments)?,
+        Command::Judge(arguments) => return judge::judge(&arguments),
         Command::Score(arguments) => score::run(&arguments)?,
         Command::Audit(arguments) => return audit::audit(&arguments),
         Command::Completions { shell } => {

@@ -15,13 +15,16 @@
 //! | `inputs.rs`, `verify/` | inputs that expose partial work, and checking answers |
 //! | `process.rs`, `protocol.rs`, `shared_layout.rs` | how coordinator and worker talk |
 //! | `worker/` | the other side |
+//! | `adversaries/` | kernels that cheat, stray and attack, and must be rejected |
 //!
 //! Every binary that evaluates on a device calls [`run_if_worker`] first in `main`.
 
+mod adversaries;
 mod device;
 mod error;
 mod inputs;
 mod process;
+mod process_state;
 mod protocol;
 mod replay;
 mod runner;
@@ -32,13 +35,19 @@ mod twins;
 mod verify;
 mod worker;
 
-pub use device::{DeviceRunner, DeviceSettings, DeviceStatistics, Pacing, device_limits};
+pub use adversaries::{AdversaryOutcome, isolation, run_adversaries};
+pub use device::{
+    DeviceRunner, DeviceSettings, DeviceStatistics, JudgeError, JudgeRequest, JudgedSide, Judgement, Pacing,
+    device_limits, judge,
+};
 pub use error::EvaluatorError;
 pub use inputs::InputKind;
 pub use replay::ReplayRunner;
 pub use runner::{BatchReport, ConfirmationReport, ConfirmedSide, Evaluation, Runner, Task};
 pub use simulated::SimulatedRunner;
-pub use stand::{Examined, Samples, StandCeiling, StandSettings, StandStatistics, TestStand};
+pub use stand::{
+    Examined, Isolation, Samples, StandCeiling, StandSettings, StandStatistics, TestStand, UserKernel,
+};
 pub use twins::{Delayed, Twins};
 pub use worker::run_if_worker;
 

@@ -2,7 +2,8 @@
 //!
 //! A request may be followed by more; the worker answers all of them together after the one marked last, one
 //! reply each. Once one fails, those behind it are answered by the same failure and not carried out. Code
-//! and samples lie in shared memory, see [`crate::shared_layout`].
+//! and samples lie in shared memory, see [`crate::shared_layout`]. The last word of a frame is the number of the
+//! exchange, which answers repeat: an answer that somebody else has written ahead does not pass for one.
 
 use std::io::{self, Read, Write};
 
@@ -47,11 +48,17 @@ pub(crate) struct TimePlan {
 pub(crate) enum Request {
     /// Puts the code in shared memory into a slot.
     Load { slot: Slot, code_bytes: u64, entry: u64, workers: u64, workspace_bytes: u64 },
+    /// Puts the function of the user's library into a slot; loads the library at the first time.
+    LoadLibrary { slot: Slot, workers: u64, workspace_bytes: u64 },
     /// Runs once on a set of inputs, for the coordinator to check; then, on the set of timed launches, up to
     /// `repeats` times more for a first impression of its time, as long as launches are shorter than this.
     Verify { slot: Slot, set: u32, repeats: u32, repeat_below_ns: u64 },
     /// Samples both sides in turns; the samples lie in shared memory, incumbent and candidate alternating.
     Time(TimePlan),
+    /// One sample of one side after a launch that warms up, as the coordinator's clock is to bracket it; what the
+    /// last launch leaves is kept for the coordinator. Unless `disturb` is 0, it seeds which element of the output is
+    /// overwritten before each launch.
+    Sample { slot: Slot, launches: u32, cold: bool, disturb: u64 },
     /// Times launches of one slot one by one.
     Latency { slot: Slot, launches: u32, cold: bool },
     /// Measures the multiply-add ceiling for at least this long, and the read bandwidth of this many bytes.
@@ -69,6 +76,8 @@ pub(crate) enum Refusal {
     WorkspaceOverrun,
     /// Anything else; the text lies in shared memory.
     Other,
+    /// The kernel left state changed that is not its own; the text says which.
+    StateChanged,
 }
 
 /// The numbers of an answer.
@@ -111,43 +120,48 @@ fn malformed() -> io::Error {
     io::Error::from(io::ErrorKind::InvalidData)
 }
 
-/// Sends requests that are answered together.
-pub(crate) fn send_requests(stream: &mut impl Write, requests: &[Request]) -> io::Result<()> {
+/// Sends requests that are answered together, in the exchange of this number.
+pub(crate) fn send_requests(stream: &mut impl Write, requests: &[Request], exchange: u64) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(requests.len() * FRAME_BYTES);
     for (at, request) in requests.iter().enumerate() {
         let (operation, arguments) = match *request {
             Request::Load { slot, code_bytes, entry, workers, workspace_bytes } => {
-                (0, [slot as u64, code_bytes, entry, workers, workspace_bytes, 0, 0])
+                (0, [slot as u64, code_bytes, entry, workers, workspace_bytes, 0])
             }
             Request::Verify { slot, set, repeats, repeat_below_ns } => {
-                (1, [slot as u64, set.into(), repeats.into(), repeat_below_ns, 0, 0, 0])
+                (1, [slot as u64, set.into(), repeats.into(), repeat_below_ns, 0, 0])
             }
             Request::Time(plan) => {
                 let [incumbent, candidate] = plan.launches.map(u64::from);
                 let flags = plan.warm_up as u64 | u64::from(plan.cold) << 8;
                 let order = plan.candidate_first;
-                (2, [plan.pairs.into(), incumbent, candidate, order, plan.checked_pair.into(), flags, 0])
+                (2, [plan.pairs.into(), incumbent, candidate, order, plan.checked_pair.into(), flags])
             }
             Request::Latency { slot, launches, cold } => {
-                (3, [slot as u64, launches.into(), cold.into(), 0, 0, 0, 0])
+                (3, [slot as u64, launches.into(), cold.into(), 0, 0, 0])
             }
-            Request::Ceiling { footprint_bytes, sample_ns } => {
-                (4, [footprint_bytes, sample_ns, 0, 0, 0, 0, 0])
+            Request::Ceiling { footprint_bytes, sample_ns } => (4, [footprint_bytes, sample_ns, 0, 0, 0, 0]),
+            Request::Ping => (5, [0; 6]),
+            Request::LoadLibrary { slot, workers, workspace_bytes } => {
+                (6, [slot as u64, workers, workspace_bytes, 0, 0, 0])
             }
-            Request::Ping => (5, [0; 7]),
+            Request::Sample { slot, launches, cold, disturb } => {
+                (7, [slot as u64, launches.into(), cold.into(), disturb, 0, 0])
+            }
         };
         let last = u64::from(at + 1 == requests.len());
         let mut words = [0; WORDS];
         words[0] = operation | last << 32;
-        words[1..].copy_from_slice(&arguments);
+        words[1..7].copy_from_slice(&arguments);
+        words[7] = exchange;
         push_words(&mut bytes, words);
     }
     stream.write_all(&bytes)
 }
 
-/// Receives one request, and whether it is the last of those that are answered together.
-pub(crate) fn receive_request(stream: &mut impl Read) -> io::Result<(Request, bool)> {
-    let [head, a, b, c, d, e, f, _] = read_words(stream)?;
+/// Receives one request, whether it is the last of those that are answered together, and the number of the exchange.
+pub(crate) fn receive_request(stream: &mut impl Read) -> io::Result<(Request, bool, u64)> {
+    let [head, a, b, c, d, e, f, exchange] = read_words(stream)?;
     let request = match head & 0xFFFF_FFFF {
         0 => Request::Load { slot: slot(a), code_bytes: b, entry: c, workers: d, workspace_bytes: e },
         1 => Request::Verify { slot: slot(a), set: b as u32, repeats: c as u32, repeat_below_ns: d },
@@ -167,13 +181,15 @@ pub(crate) fn receive_request(stream: &mut impl Read) -> io::Result<(Request, bo
         3 => Request::Latency { slot: slot(a), launches: b as u32, cold: c != 0 },
         4 => Request::Ceiling { footprint_bytes: a, sample_ns: b },
         5 => Request::Ping,
+        6 => Request::LoadLibrary { slot: slot(a), workers: b, workspace_bytes: c },
+        7 => Request::Sample { slot: slot(a), launches: b as u32, cold: c != 0, disturb: d },
         _ => return Err(malformed()),
     };
-    Ok((request, head >> 32 != 0))
+    Ok((request, head >> 32 != 0, exchange))
 }
 
-/// Sends all answers.
-pub(crate) fn send_answers(stream: &mut impl Write, answers: &[Answer]) -> io::Result<()> {
+/// Sends all answers of an exchange.
+pub(crate) fn send_answers(stream: &mut impl Write, answers: &[Answer], exchange: u64) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(answers.len() * FRAME_BYTES);
     for answer in answers {
         let mut words = [0; WORDS];
@@ -184,14 +200,18 @@ pub(crate) fn send_answers(stream: &mut impl Write, answers: &[Answer]) -> io::R
             }
             Err(refusal) => words[0] = 1 + *refusal as u64,
         }
+        words[7] = exchange;
         push_words(&mut bytes, words);
     }
     stream.write_all(&bytes)
 }
 
-/// Receives one answer.
-pub(crate) fn receive_answer(stream: &mut impl Read) -> io::Result<Answer> {
-    let [status, timed_ns, kernel_ns, launches, first, second, third, _] = read_words(stream)?;
+/// Receives one answer in the exchange of this number.
+pub(crate) fn receive_answer(stream: &mut impl Read, exchange: u64) -> io::Result<Answer> {
+    let [status, timed_ns, kernel_ns, launches, first, second, third, of] = read_words(stream)?;
+    if of != exchange {
+        return Err(malformed());
+    }
     match status {
         0 => Ok(Ok(Reply {
             timed_ns,
@@ -202,6 +222,7 @@ pub(crate) fn receive_answer(stream: &mut impl Read) -> io::Result<Answer> {
         1 => Ok(Err(Refusal::OutOfMemory)),
         2 => Ok(Err(Refusal::WorkspaceOverrun)),
         3 => Ok(Err(Refusal::Other)),
+        4 => Ok(Err(Refusal::StateChanged)),
         _ => Err(malformed()),
     }
 }
@@ -227,30 +248,38 @@ mod tests {
             Request::Time(plan),
             Request::Latency { slot: Slot::Candidate, launches: 1000, cold: false },
             Request::Ceiling { footprint_bytes: 1 << 40, sample_ns: 1 << 30 },
+            Request::LoadLibrary { slot: Slot::Candidate, workers: 2, workspace_bytes: 3 },
+            Request::Sample { slot: Slot::Candidate, launches: 7, cold: true, disturb: 11 },
             Request::Ping,
         ];
         let mut wire = Vec::new();
-        send_requests(&mut wire, &requests).unwrap();
+        send_requests(&mut wire, &requests, 99).unwrap();
         let mut reader = wire.as_slice();
         for (at, request) in requests.iter().enumerate() {
-            assert_eq!(receive_request(&mut reader).unwrap(), (*request, at == 5));
+            assert_eq!(receive_request(&mut reader).unwrap(), (*request, at == 7, 99));
         }
         let reply = Reply { timed_ns: 1, kernel_ns: 2, launches: 3, values: [4.5, f64::INFINITY, -1.0] };
-        let answers: [Answer; 4] =
-            [Ok(reply), Err(Refusal::OutOfMemory), Err(Refusal::WorkspaceOverrun), Err(Refusal::Other)];
+        let answers: [Answer; 5] = [
+            Ok(reply),
+            Err(Refusal::OutOfMemory),
+            Err(Refusal::WorkspaceOverrun),
+            Err(Refusal::Other),
+            Err(Refusal::StateChanged),
+        ];
         let mut wire = Vec::new();
-        send_answers(&mut wire, &answers).unwrap();
+        send_answers(&mut wire, &answers, 3).unwrap();
         let mut reader = wire.as_slice();
         for answer in answers {
-            assert_eq!(receive_answer(&mut reader).unwrap(), answer);
+            assert_eq!(receive_answer(&mut reader, 3).unwrap(), answer);
         }
+        assert!(receive_answer(&mut wire.as_slice(), 4).is_err(), "an answer of another exchange");
     }
 
     // U050, U063
     #[test]
     fn a_malformed_frame_is_an_error() {
         assert!(receive_request(&mut [0xFF; FRAME_BYTES].as_slice()).is_err());
-        assert!(receive_answer(&mut [0xFF; FRAME_BYTES].as_slice()).is_err());
+        assert!(receive_answer(&mut [0xFF; FRAME_BYTES].as_slice(), u64::MAX).is_err());
         assert!(receive_request(&mut [0; 10].as_slice()).is_err());
     }
 }

@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tilewright_runtime::{Access, BufferSpec, Placement, RuntimeError, SharedBuffer};
 
 const FAULT: usize = 0;
-const RUNNING: usize = 3;
-const MESSAGE_LENGTH: usize = 4;
-const MESSAGE: usize = 5;
+const FAULT_WORDS: usize = 4;
+const RUNNING: usize = FAULT + FAULT_WORDS;
+const MEASURES: usize = RUNNING + 1;
+const MESSAGE_LENGTH: usize = MEASURES + 1;
+const MESSAGE: usize = MESSAGE_LENGTH + 1;
 const MESSAGE_WORDS: usize = 64;
 const REGIONS: usize = MESSAGE + MESSAGE_WORDS;
 const MOST_REGIONS: usize = 128;
@@ -30,6 +32,11 @@ pub(crate) struct Fault {
     pub(crate) signal: i32,
     /// Address of the access that faulted, where the signal has one.
     pub(crate) address: u64,
+    /// Number of the system call that was refused, if one was.
+    pub(crate) call: Option<i64>,
+    /// Of a refused call its first argument (the flags of `clone3`); of another fault 1 where the process could get
+    /// no more memory.
+    pub(crate) detail: u64,
 }
 
 /// The area; every word is atomic, since both processes may touch it.
@@ -80,20 +87,26 @@ impl ResultArea {
         self.words()[at].store(value, Ordering::Release);
     }
 
-    /// The two words where a signal handler notes signal and address.
-    pub(crate) fn fault_words(&self) -> [&AtomicU64; 2] {
-        [&self.words()[FAULT], &self.words()[FAULT + 1]]
+    /// The words where a signal handler notes signal, address, call and detail.
+    pub(crate) fn fault_words(&self) -> &[AtomicU64] {
+        &self.words()[FAULT..FAULT + FAULT_WORDS]
     }
 
     /// The fault noted last, if any.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let signal = self.get(FAULT) as i32;
-        (signal != 0).then(|| Fault { signal, address: self.get(FAULT + 1) })
+        (signal != 0).then(|| Fault {
+            signal,
+            address: self.get(FAULT + 1),
+            // Calls count from 0.
+            call: (self.get(FAULT + 2) as i64).checked_sub(1).filter(|&call| call >= 0),
+            detail: self.get(FAULT + 3),
+        })
     }
 
     /// Forgets faults and messages.
     pub(crate) fn clear(&self) {
-        for at in [FAULT, FAULT + 1, MESSAGE_LENGTH, RUNNING] {
+        for at in FAULT..=MESSAGE_LENGTH {
             self.set(at, 0);
         }
     }
@@ -105,6 +118,15 @@ impl ResultArea {
 
     pub(crate) fn running(&self) -> u64 {
         self.get(RUNNING)
+    }
+
+    /// Notes which measures of confinement are in force: bit `i` for the `i`-th of them.
+    pub(crate) fn set_measures(&self, measures: u64) {
+        self.set(MEASURES, measures);
+    }
+
+    pub(crate) fn measures(&self) -> u64 {
+        self.get(MEASURES)
     }
 
     /// Leaves a text, cut off where there is no more room.
@@ -167,7 +189,7 @@ mod tests {
         assert_eq!(area.message(), "grün");
         assert_eq!((area.region(127), area.region(128)), ((5, 6), (0, 0)));
         assert_eq!(area.sample(MOST_SAMPLES - 1), 9);
-        assert_eq!(area.fault(), Some(Fault { signal: 11, address: 0 }));
+        assert_eq!(area.fault(), Some(Fault { signal: 11, address: 0, call: None, detail: 0 }));
         area.clear();
         assert_eq!((area.fault(), area.message().as_str()), (None, ""));
         area.set_message(&"x".repeat(10_000));

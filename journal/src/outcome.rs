@@ -40,12 +40,40 @@ pub enum EvalError {
     /// The kernel touched memory outside its operands.
     #[error("out of bounds: {0}")]
     OutOfBounds(String),
+    /// The kernel stored to an operand that it may only read.
+    #[error("input modified: {0}")]
+    InputModified(String),
+    /// The kernel left an output as it was, or put an earlier launch's answer there.
+    #[error("stale output: {0}")]
+    StaleOutput(String),
+    /// Two launches on the same inputs gave different results.
+    #[error("nondeterministic: {0}")]
+    Nondeterministic(String),
+    /// The worker's times or answers do not fit the coordinator's clock, or the code that reads the clock was
+    /// to be changed.
+    #[error("timer tampered with: {0}")]
+    TimerTampered(String),
+    /// The kernel left state of its thread or process changed that is not its own.
+    #[error("state changed: {0}")]
+    StateChanged(String),
+    /// The kernel started a thread.
+    #[error("thread left behind: {0}")]
+    ThreadLeft(String),
+    /// The kernel started a process or another program.
+    #[error("forked: {0}")]
+    Forked(String),
+    /// The kernel asked the system for something that no computation needs.
+    #[error("forbidden system call: {0}")]
+    ForbiddenCall(String),
     /// The worker process was ended by a signal.
-    #[error("crashed with signal {signal}")]
+    #[error("crashed with {}", signal_name(*.signal))]
     Crashed {
-        /// Number of the signal.
+        /// Number of the signal; 0 where the process ended itself without one.
         signal: i32,
     },
+    /// The processor does not know an instruction.
+    #[error("illegal instruction")]
+    IllegalInstruction,
     /// The kernel did not end in time.
     #[error("no answer within {limit_ms} ms")]
     Timeout {
@@ -67,21 +95,39 @@ pub enum EvalError {
     /// The worker went away without an answer, through no known fault of the candidate.
     #[error("worker lost: {0}")]
     Lost(String),
+    /// A kind that a later version has recorded, as it was written.
+    #[error("a failure of another version: {0}")]
+    #[serde(untagged)]
+    Unknown(serde_json::Value),
+}
+
+fn signal_name(signal: i32) -> String {
+    if signal == 0 { "an exit of its own".to_owned() } else { format!("signal {signal}") }
 }
 
 impl EvalError {
     /// Every name that [`EvalError::kind`] gives.
-    pub const KINDS: [&str; 10] = [
+    pub const KINDS: [&str; 20] = [
         "illegal",
         "compile",
         "wrong_answer",
         "out_of_bounds",
+        "input_modified",
+        "stale_output",
+        "nondeterministic",
+        "timer_tampered",
+        "state_changed",
+        "thread_left",
+        "forked",
+        "forbidden_call",
         "crashed",
+        "illegal_instruction",
         "timeout",
         "out_of_memory",
         "implausible",
         "duplicate",
         "lost",
+        "unknown",
     ];
 
     /// Name of the kind of failure, as counted in reports.
@@ -91,12 +137,22 @@ impl EvalError {
             Self::Compile(_) => "compile",
             Self::WrongAnswer { .. } => "wrong_answer",
             Self::OutOfBounds(_) => "out_of_bounds",
+            Self::InputModified(_) => "input_modified",
+            Self::StaleOutput(_) => "stale_output",
+            Self::Nondeterministic(_) => "nondeterministic",
+            Self::TimerTampered(_) => "timer_tampered",
+            Self::StateChanged(_) => "state_changed",
+            Self::ThreadLeft(_) => "thread_left",
+            Self::Forked(_) => "forked",
+            Self::ForbiddenCall(_) => "forbidden_call",
             Self::Crashed { .. } => "crashed",
+            Self::IllegalInstruction => "illegal_instruction",
             Self::Timeout { .. } => "timeout",
             Self::OutOfMemory => "out_of_memory",
             Self::Implausible(_) => "implausible",
             Self::Duplicate { .. } => "duplicate",
             Self::Lost(_) => "lost",
+            Self::Unknown(_) => "unknown",
         }
     }
 
@@ -123,7 +179,16 @@ mod tests {
                 tolerance: 1e-6,
             },
             EvalError::OutOfBounds("guard page behind `a`".to_owned()),
+            EvalError::InputModified("store to input `a`".to_owned()),
+            EvalError::StaleOutput("nothing was written".to_owned()),
+            EvalError::Nondeterministic("128 bytes differ".to_owned()),
+            EvalError::TimerTampered("2 ms in 1 ms".to_owned()),
+            EvalError::StateChanged("MXCSR".to_owned()),
+            EvalError::ThreadLeft("clone".to_owned()),
+            EvalError::Forked("fork".to_owned()),
+            EvalError::ForbiddenCall("socket".to_owned()),
             EvalError::Crashed { signal: 11 },
+            EvalError::IllegalInstruction,
             EvalError::Timeout { limit_ms: 500 },
             EvalError::OutOfMemory,
             EvalError::Implausible("faster than the ceiling".to_owned()),
@@ -135,11 +200,22 @@ mod tests {
     // U047, U061
     #[test]
     fn every_kind_is_listed_and_written_under_its_name() {
-        assert_eq!(each().iter().map(EvalError::kind).collect::<Vec<_>>(), EvalError::KINDS);
+        let (unknown, known) = EvalError::KINDS.split_last().unwrap();
+        assert_eq!(*unknown, "unknown");
+        assert_eq!(each().iter().map(EvalError::kind).collect::<Vec<_>>(), known);
         for error in each() {
             let text = serde_json::to_string(&error).unwrap();
             assert!(text.contains(error.kind()), "{text}");
             assert_eq!(serde_json::from_str::<EvalError>(&text).unwrap(), error);
+        }
+    }
+
+    #[test]
+    fn a_kind_of_a_later_version_is_kept_as_it_is() {
+        for later in [r#"{"melted":{"degrees":1300}}"#, r#""vanished""#] {
+            let error: EvalError = serde_json::from_str(later).unwrap();
+            assert_eq!(error.kind(), "unknown", "{later}");
+            assert_eq!(serde_json::to_string(&error).unwrap(), later);
         }
     }
 

@@ -113,11 +113,21 @@ fn kind(error: &EvalError) -> FailureKind {
         EvalError::Illegal(_) | EvalError::Duplicate { .. } => FailureKind::Illegal,
         EvalError::Compile(_) => FailureKind::Compile,
         EvalError::Timeout { .. } => FailureKind::Timeout,
-        EvalError::WrongAnswer { .. } => FailureKind::WrongAnswer,
+        EvalError::WrongAnswer { .. } | EvalError::StaleOutput(_) | EvalError::Nondeterministic(_) => {
+            FailureKind::WrongAnswer
+        }
         EvalError::OutOfBounds(_)
+        | EvalError::InputModified(_)
+        | EvalError::TimerTampered(_)
+        | EvalError::StateChanged(_)
+        | EvalError::ThreadLeft(_)
+        | EvalError::Forked(_)
+        | EvalError::ForbiddenCall(_)
         | EvalError::Crashed { .. }
+        | EvalError::IllegalInstruction
         | EvalError::OutOfMemory
         | EvalError::Implausible(_)
-        | EvalError::Lost(_) => FailureKind::Run,
+        | EvalError::Lost(_)
+        | EvalError::Unknown(_) => FailureKind::Run,
     }
 }

@@ -114,6 +114,12 @@ impl Guarded {
         self.bytes
     }
 
+    /// Start and end of the open pages.
+    pub(crate) fn pages(&self) -> [u64; 2] {
+        let start = self.mapping.base() as u64 + self.open as u64;
+        [start, start + self.open_bytes as u64]
+    }
+
     /// Fills data and margins with the poison byte.
     ///
     /// # Safety
@@ -162,6 +168,11 @@ impl GuardedBuffer {
     /// Address of the data; valid for [`GuardedBuffer::len`] bytes while `self` lives.
     pub fn as_ptr(&self) -> *mut u8 {
         self.guarded.data()
+    }
+
+    /// Start and end of the pages that the data lies on.
+    pub fn pages(&self) -> [u64; 2] {
+        self.guarded.pages()
     }
 
     /// Bytes of data.

@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use tilewright_codegen::{Artifact, WORKSPACE_ALIGNMENT};
 
 use crate::{
-    BufferSpec, Clock, Eviction, ExecutableCode, GuardedBuffer, HugePages, KernelEntry, Placement, Pool,
-    RuntimeError,
+    BufferSpec, Clock, Disturbance, Eviction, ExecutableCode, GuardedBuffer, HugePages, KernelEntry,
+    Placement, Pool, RuntimeError,
 };
 
 /// Name of the main entry of an artifact.
@@ -40,8 +40,8 @@ pub struct LoadedKernel {
     entry: KernelEntry,
     workers: usize,
     workspace: Option<GuardedBuffer>,
-    /// Keeps what `entry` points to.
-    code: ExecutableCode,
+    /// Keeps what `entry` points to; `None` for a function of a library, which is never unloaded.
+    code: Option<ExecutableCode>,
     /// May move to another thread, but not be used by two at once: launches share the workspace.
     not_shared: PhantomData<Cell<()>>,
 }
@@ -64,14 +64,20 @@ impl LoadedKernel {
     pub fn load_entry(artifact: &Artifact, name: &str) -> Result<Self, RuntimeError> {
         let code = ExecutableCode::load(artifact)?;
         let entry = code.entry(name)?;
-        let bytes = artifact.workspace_bytes as usize;
-        let workspace = (bytes > 0)
-            .then(|| {
-                let spec = BufferSpec::new(bytes, Placement::AgainstStart).aligned(WORKSPACE_ALIGNMENT);
-                GuardedBuffer::new(&spec.huge())
-            })
-            .transpose()?;
-        Ok(Self { entry, workers: artifact.workers as usize, workspace, code, not_shared: PhantomData })
+        let workspace = workspace(artifact.workspace_bytes as usize)?;
+        Ok(Self { entry, workers: artifact.workers as usize, workspace, code: Some(code), not_shared: PhantomData })
+    }
+
+    /// A function that is mapped already and stays mapped, with the workspace that it asks for.
+    ///
+    /// # Errors
+    /// When the system refuses the memory.
+    pub fn of_function(
+        entry: KernelEntry,
+        workers: usize,
+        workspace_bytes: usize,
+    ) -> Result<Self, RuntimeError> {
+        Ok(Self { entry, workers, workspace: workspace(workspace_bytes)?, code: None, not_shared: PhantomData })
     }
 
     /// Number of workers that a launch must have.
@@ -79,9 +85,9 @@ impl LoadedKernel {
         self.workers
     }
 
-    /// The mapped code.
-    pub fn code(&self) -> &ExecutableCode {
-        &self.code
+    /// The mapped code; `None` for a function of a library.
+    pub fn code(&self) -> Option<&ExecutableCode> {
+        self.code.as_ref()
     }
 
     /// Whether launches left the bytes behind the workspace, up to the guard page, alone.
@@ -101,6 +107,12 @@ impl LoadedKernel {
     pub(crate) fn workspace(&self) -> *mut u8 {
         self.workspace.as_ref().map_or(std::ptr::null_mut(), GuardedBuffer::as_ptr)
     }
+}
+
+/// Scratch memory between guard pages; none where no bytes are asked for.
+fn workspace(bytes: usize) -> Result<Option<GuardedBuffer>, RuntimeError> {
+    let spec = BufferSpec::new(bytes, Placement::AgainstStart).aligned(WORKSPACE_ALIGNMENT);
+    (bytes > 0).then(|| GuardedBuffer::new(&spec.huge())).transpose()
 }
 
 /// Launches kernels on a pool and times them.
@@ -153,6 +165,59 @@ impl<'pool> Launcher<'pool> {
             unsafe { self.pool.launch(kernel, black_box(operands)) }?;
         }
         Ok(self.clock.nanoseconds() - start)
+    }
+
+    /// As [`Launcher::time_batch`], with one random word of `output` overwritten before each launch, so that a kernel
+    /// cannot take its last answer for this one's without looking at all of it. That costs some nanoseconds a launch.
+    ///
+    /// # Errors
+    /// As [`Pool::launch`].
+    ///
+    /// # Safety
+    /// As [`Pool::launch`], and the output's bytes are an operand that the kernel only writes, aligned to 4.
+    pub unsafe fn time_disturbed(
+        &self,
+        kernel: &LoadedKernel,
+        operands: &Operands,
+        launches: u32,
+        (output, bytes): (*mut u8, usize),
+        seed: u64,
+    ) -> Result<u64, RuntimeError> {
+        let (words, mut state) = ((bytes / 4) as u64, seed | 1);
+        let start = self.clock.nanoseconds();
+        for _ in 0..launches {
+            // Marsaglia's xorshift: cheap, and no kernel is told the seed.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let at = (((state >> 32) * words) >> 32) as usize;
+            // A value between 1 and 2 of single precision.
+            let value = 0x3F80_0000 | (state as u32 >> 9);
+            // SAFETY: the word lies in the output, which the caller lets be overwritten.
+            unsafe { output.add(4 * at).cast::<[u8; 4]>().write_volatile(value.to_ne_bytes()) };
+            // SAFETY: the caller keeps the contract of `launch`.
+            unsafe { self.pool.launch(kernel, black_box(operands)) }?;
+        }
+        Ok(self.clock.nanoseconds() - start)
+    }
+
+    /// Launches once, and returns the nanoseconds with what the kernel did not leave as the calling convention
+    /// asks.
+    ///
+    /// # Errors
+    /// As [`Pool::launch`].
+    ///
+    /// # Safety
+    /// As [`Pool::launch`].
+    pub unsafe fn time_watched(
+        &self,
+        kernel: &LoadedKernel,
+        operands: &Operands,
+    ) -> Result<(u64, Option<Disturbance>), RuntimeError> {
+        let start = self.clock.nanoseconds();
+        // SAFETY: the caller keeps the contract of `launch`.
+        let disturbance = unsafe { self.pool.launch_watched(kernel, black_box(operands)) }?;
+        Ok((self.clock.nanoseconds() - start, disturbance))
     }
 
     /// Launches `launches` times, each after evicting the caches, and returns the nanoseconds of each

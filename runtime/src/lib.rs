@@ -12,7 +12,8 @@
 //! | `host.rs` | what this machine is, and its fingerprint |
 //! | `ceiling.rs`, `noise.rs`, `report.rs` | what it can do at most, how steady it is, and the report of both |
 //! | `contention.rs` | what disturbed a measurement: other load, steal time, migrations, clocks, heat |
-//! | `sandbox.rs` | how a worker process confines itself |
+//! | `sandbox/` | how a worker process confines itself: limits, files, system calls, sealed memory |
+//! | `watch.rs` | whether a kernel leaves registers and control state as it found them |
 
 mod affinity;
 mod ceiling;
@@ -33,6 +34,7 @@ pub mod sandbox;
 mod shared;
 #[cfg(test)]
 mod testing;
+mod watch;
 
 pub use affinity::usable_processors;
 pub use ceiling::{Bandwidth, CeilingMeter, Ceilings, Effort, FmaRate, MemoryLevel, VectorIsa};
@@ -50,3 +52,4 @@ pub use noise::NoiseSamples;
 pub use pool::Pool;
 pub use report::{DeviceReport, ReportError};
 pub use shared::SharedBuffer;
+pub use watch::{Disturbance, settle};

@@ -7,14 +7,15 @@
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
 use rustix::thread::futex;
 use tilewright_codegen::{BarrierState, KernelArguments};
 
 use crate::affinity::{Pin, pin_thread, usable_processors};
-use crate::{KernelEntry, LoadedKernel, Operands, RuntimeError};
+use crate::watch::watched;
+use crate::{Disturbance, KernelEntry, LoadedKernel, Operands, RuntimeError};
 
 /// Pauses that a waiting worker spins before it sleeps: a few hundred microseconds.
 const SPINS: u32 = 1 << 14;
@@ -72,6 +73,8 @@ struct Job {
     entry: KernelEntry,
     /// With the first worker's number.
     arguments: KernelArguments,
+    /// Whether the state that the kernel leaves is looked at.
+    watch: bool,
 }
 
 #[repr(align(128))]
@@ -86,6 +89,8 @@ struct Shared {
     remaining: Countdown,
     stop: AtomicBool,
     barrier: BarrierState,
+    /// What a watched launch has disturbed on a worker other than the first.
+    disturbance: Mutex<Option<Disturbance>>,
     spins: u32,
 }
 
@@ -109,8 +114,16 @@ impl Shared {
             // `remaining` was decremented below.
             if let Some(job) = unsafe { *self.job.get() } {
                 let arguments = KernelArguments { worker: worker as u64, ..job.arguments };
-                // SAFETY: the caller of `launch` vouches for code and arguments.
-                unsafe { (job.entry)(&raw const arguments) };
+                if job.watch {
+                    // SAFETY: the caller of `launch` vouches for code and arguments.
+                    let found = unsafe { watched(job.entry, &raw const arguments) };
+                    if found.is_some() {
+                        *self.disturbance.lock().unwrap_or_else(PoisonError::into_inner) = found;
+                    }
+                } else {
+                    // SAFETY: as above.
+                    unsafe { (job.entry)(&raw const arguments) };
+                }
             }
             self.remaining.0.fetch_sub(1, Ordering::Release);
         }
@@ -150,6 +163,7 @@ impl Pool {
             remaining: Countdown::default(),
             stop: AtomicBool::new(false),
             barrier: BarrierState::default(),
+            disturbance: Mutex::new(None),
             spins,
         });
         let pin = Pin::to(processors[0])?;
@@ -198,6 +212,33 @@ impl Pool {
     /// and touches nothing but its workspace and what `operands` point to. That memory is valid for the
     /// kernel's accesses, and no reference contradicts them during the call.
     pub unsafe fn launch(&self, kernel: &LoadedKernel, operands: &Operands) -> Result<(), RuntimeError> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.start(kernel, operands, false) }.map(|_| ())
+    }
+
+    /// The same, and what the kernel did not leave as the calling convention asks, put right already.
+    ///
+    /// # Errors
+    /// As [`Pool::launch`].
+    ///
+    /// # Safety
+    /// As [`Pool::launch`].
+    pub unsafe fn launch_watched(
+        &self,
+        kernel: &LoadedKernel,
+        operands: &Operands,
+    ) -> Result<Option<Disturbance>, RuntimeError> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.start(kernel, operands, true) }
+    }
+
+    #[inline]
+    unsafe fn start(
+        &self,
+        kernel: &LoadedKernel,
+        operands: &Operands,
+        watch: bool,
+    ) -> Result<Option<Disturbance>, RuntimeError> {
         let (workers, shared) = (kernel.workers(), &*self.shared);
         if workers == 0 || workers > self.threads() {
             return Err(RuntimeError::Workers { asked: workers, available: self.threads() });
@@ -215,13 +256,27 @@ impl Pool {
             shared.remaining.0.store(workers as u32 - 1, Ordering::Relaxed);
             // SAFETY: the previous launch waited for all its workers, so nobody reads the job now; the pool
             // stays on one thread, so nobody else writes it.
-            unsafe { *shared.job.get() = Some(Job { entry: kernel.entry(), arguments }) };
+            unsafe { *shared.job.get() = Some(Job { entry: kernel.entry(), arguments, watch }) };
             others.iter().for_each(Slot::raise);
         }
-        // SAFETY: the caller vouches for code and arguments; the kernel keeps its code mapped.
-        unsafe { kernel.entry()(&raw const arguments) };
+        let mut found = None;
+        if watch {
+            // SAFETY: the caller vouches for code and arguments; the kernel keeps its code mapped.
+            found = unsafe { watched(kernel.entry(), &raw const arguments) };
+        } else {
+            // SAFETY: as above.
+            unsafe { kernel.entry()(&raw const arguments) };
+        }
         self.wait_for_others();
-        if others.is_empty() { Ok(()) } else { self.check_barrier() }
+        if others.is_empty() {
+            return Ok(found);
+        }
+        self.check_barrier()?;
+        if watch {
+            let others = shared.disturbance.lock().unwrap_or_else(PoisonError::into_inner).take();
+            found = found.or(others);
+        }
+        Ok(found)
     }
 
     fn wait_for_others(&self) {

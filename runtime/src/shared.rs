@@ -99,6 +99,11 @@ impl SharedBuffer {
         self.guarded.data()
     }
 
+    /// Start and end of the pages that the data lies on.
+    pub fn pages(&self) -> [u64; 2] {
+        self.guarded.pages()
+    }
+
     /// Bytes of data.
     pub fn len(&self) -> usize {
         self.guarded.len()

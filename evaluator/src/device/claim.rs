@@ -56,33 +56,17 @@ impl DeviceRunner {
         let blame = |error: EvalError| EvalError::Lost(format!("the default failed: {error}"));
         let default_ns = self.stand.examine(&default.artifact, limit).map_err(blame)?.first_ns;
         self.stand.set_incumbent(&default.artifact)?;
-        // The default is loaded on both sides: the machine beside itself.
-        let sample_ns = quiet_sample_ns(&mut self.stand, default_ns, rng)?;
-        let plan = PairPlan::new([default_ns; 2], sample_ns);
-        let mut alone = Gathered::default();
-        let pairs = plan.pairs_in(SELF_NS, SELF_PAIRS);
-        let mut patience_ns = PATIENCE_NS / 2.0;
-        alone.gather(&mut self.stand, &plan, pairs, (&mut patience_ns, rng), &|_| false)?;
-        let PairedTimes { incumbent, candidate } = &alone.times;
-        let unusable = |error: tilewright_stats::SampleError| EvalError::Implausible(error.to_string());
-        let floor = noise_floor_at(incumbent, candidate, MOST_PAIRS as usize).map_err(unusable)?;
-        let spread = pair_spread(incumbent, candidate).map_err(unusable)?;
-        let gate = ConfirmedClaim::at_least(Margin::of_claim(floor), self.settings.claim_level);
+        let Resolution { sample_ns, times: alone, spread, margin } =
+            resolution(&mut self.stand, default_ns, rng)?;
+        let gate = ConfirmedClaim::at_least(margin, self.settings.claim_level);
 
         let winner_ns = self.stand.examine(&winner.artifact, limit)?.first_ns;
         let plan = PairPlan::new([default_ns, winner_ns], sample_ns);
+        let found = sequential_pairs(&mut self.stand, &plan, &gate, rng)?;
         let test = gate.sequential();
-        let decided = |times: &PairedTimes| {
-            let replayed = test.replay(&times.incumbent, &times.candidate);
-            replayed.is_ok_and(|betting| betting.decision() != Decision::Inconclusive)
-        };
-        let mut found = Gathered::default();
-        let pairs = plan.pairs_in(PAIRS_NS, PAIRS);
-        let mut patience_ns = PATIENCE_NS;
-        found.gather(&mut self.stand, &plan, pairs, (&mut patience_ns, rng), &decided)?;
         let betting = test.replay(&found.times.incumbent, &found.times.candidate).map_err(unusable)?;
         let basis = ClaimBasis {
-            self_comparison: alone.times.clone(),
+            self_comparison: alone,
             spread,
             margin: gate.margin().get(),
             threshold: gate.level().e_threshold(),
@@ -94,6 +78,65 @@ impl DeviceRunner {
         };
         Ok(SequentialHalf { gate, sample_ns, times: found.times, basis })
     }
+}
+
+/// What a machine resolves.
+pub(super) struct Resolution {
+    /// Length of samples, ns.
+    pub(super) sample_ns: f64,
+    /// Pairs of a kernel with itself.
+    times: PairedTimes,
+    /// Spread of their log-ratios.
+    spread: f64,
+    /// What a claim must exceed.
+    pub(super) margin: Margin,
+}
+
+/// Measures what the machine resolves, with one kernel on both sides of the stand.
+///
+/// # Errors
+/// When the kernel fails.
+pub(super) fn resolution(
+    stand: &mut TestStand,
+    launch_ns: f64,
+    rng: &mut ChaCha8Rng,
+) -> Result<Resolution, EvalError> {
+    let sample_ns = quiet_sample_ns(stand, launch_ns, rng)?;
+    let plan = PairPlan::new([launch_ns; 2], sample_ns);
+    let mut alone = Gathered::default();
+    let pairs = plan.pairs_in(SELF_NS, SELF_PAIRS);
+    let mut patience_ns = PATIENCE_NS / 2.0;
+    alone.gather(stand, &plan, pairs, (&mut patience_ns, rng), &|_| false)?;
+    let PairedTimes { incumbent, candidate } = &alone.times;
+    let floor = noise_floor_at(incumbent, candidate, MOST_PAIRS as usize).map_err(unusable)?;
+    let spread = pair_spread(incumbent, candidate).map_err(unusable)?;
+    Ok(Resolution { sample_ns, spread, margin: Margin::of_claim(floor), times: alone.times })
+}
+
+/// Pairs until the gate's sequential half has decided, or there are as many as it may have.
+///
+/// # Errors
+/// How a kernel failed.
+pub(super) fn sequential_pairs(
+    stand: &mut TestStand,
+    plan: &PairPlan,
+    gate: &ConfirmedClaim,
+    rng: &mut ChaCha8Rng,
+) -> Result<Gathered, EvalError> {
+    let test = gate.sequential();
+    let decided = |times: &PairedTimes| {
+        let replayed = test.replay(&times.incumbent, &times.candidate);
+        replayed.is_ok_and(|betting| betting.decision() != Decision::Inconclusive)
+    };
+    let mut found = Gathered::default();
+    let mut patience_ns = PATIENCE_NS;
+    found.gather(stand, plan, plan.pairs_in(PAIRS_NS, PAIRS), (&mut patience_ns, rng), &decided)?;
+    Ok(found)
+}
+
+/// Samples that cannot be judged are no times.
+fn unusable(error: tilewright_stats::SampleError) -> EvalError {
+    EvalError::Implausible(error.to_string())
 }
 
 /// The shortest length of samples at which a kernel on both sides of a stand is quiet, or the longest that is

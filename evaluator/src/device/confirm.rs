@@ -108,7 +108,7 @@ impl DeviceRunner {
 }
 
 /// Many pairs, as many as were planned before the first one, a ceiling before, between and after them.
-fn pairs(
+pub(super) fn pairs(
     stand: &mut TestStand,
     plan: &PairPlan,
     rng: &mut ChaCha8Rng,

@@ -24,7 +24,7 @@ const REMEMBERED: usize = 256;
 pub(super) const ATTEMPTS: u32 = 3;
 
 /// Slowest kernel that is waited for when nothing is known, GFLOP/s.
-const SLOWEST_GFLOPS: f64 = 0.1;
+pub(super) const SLOWEST_GFLOPS: f64 = 0.1;
 
 impl DeviceRunner {
     pub(super) fn measure(
@@ -145,7 +145,7 @@ impl DeviceRunner {
             }
         }
         let (unexplained, bracket) = hidden;
-        Err(EvalError::Implausible(format!(
+        Err(EvalError::TimerTampered(format!(
             "launches account for all but {unexplained} ns of {bracket} ns of the coordinator's clock"
         )))
     }

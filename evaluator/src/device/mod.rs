@@ -5,6 +5,7 @@
 
 mod claim;
 mod confirm;
+mod judge;
 mod measure;
 mod pacing;
 mod plausible;
@@ -22,6 +23,7 @@ use tilewright_runtime::{Clock, HostFacts};
 use tilewright_stats::Evidence;
 
 pub(crate) use claim::quiet_sample_ns;
+pub use judge::{JudgeError, JudgeRequest, JudgedSide, Judgement, judge};
 pub use pacing::Pacing;
 pub use settings::{DeviceSettings, device_limits};
 pub use statistics::DeviceStatistics;
@@ -137,7 +139,7 @@ impl DeviceRunner {
         let restarted = self.stand.restart().map_err(|error| EvalError::Lost(error.to_string()));
         match restarted.and_then(|()| self.measure(incumbent, task, program, &compiled)) {
             Ok(measured) if is_the_machines(&first) => worked(measured),
-            Ok(_) => failed(first, false),
+            Ok(_) => failed(passed_again(first), false),
             Err(again) => {
                 let reproduced = again.kind() == first.kind();
                 failed(first, reproduced)
@@ -163,8 +165,22 @@ impl DeviceRunner {
 fn is_the_machines(error: &EvalError) -> bool {
     matches!(
         error,
-        EvalError::Timeout { .. } | EvalError::Lost(_) | EvalError::OutOfMemory | EvalError::Implausible(_)
+        EvalError::Timeout { .. }
+            | EvalError::Lost(_)
+            | EvalError::OutOfMemory
+            | EvalError::Implausible(_)
+            | EvalError::TimerTampered(_)
     )
+}
+
+/// The failure of a kernel that was wrong in one process and right in the next.
+fn passed_again(first: EvalError) -> EvalError {
+    match first {
+        EvalError::WrongAnswer { .. } => {
+            EvalError::Nondeterministic(format!("right in another process; in this one a {first}"))
+        }
+        first => first,
+    }
 }
 
 impl Runner for DeviceRunner {

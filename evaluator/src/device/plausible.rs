@@ -6,7 +6,7 @@ use super::DeviceRunner;
 
 /// A time below the arithmetic ceiling's by more than this share cannot be true: room for a ceiling that
 /// was measured while the machine was busy.
-const CEILING_MARGIN: f64 = 1.05;
+pub(super) const CEILING_MARGIN: f64 = 1.05;
 
 /// The same for the rate at which operands are moved: a loop that only reads falls short of the rate at which a cache
 /// serves loads and stores together.

@@ -162,7 +162,7 @@ fn honest(
         }
     }
     let (unexplained, bracket) = hidden;
-    Err(EvalError::Implausible(format!(
+    Err(EvalError::TimerTampered(format!(
         "launches account for all but {unexplained} ns of {bracket} ns of the coordinator's clock"
     )))
 }

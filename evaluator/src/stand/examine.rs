@@ -7,13 +7,16 @@ use tilewright_journal::{EvalError, Verification};
 use tilewright_runtime::{Contention, ContentionReading};
 
 use super::memory::{self, StandSet};
-use super::{Asked, START_LIMIT, TestStand};
+use super::{Asked, START_LIMIT, Subject, TestStand};
 use crate::process::WorkerProcess;
 use crate::protocol::{Reply, Request, Slot, TimePlan};
 use crate::verify::{Seen, evidence};
 
 /// Most launches after the verifying one for a first impression of a short kernel's time.
 const REPEATS: u32 = 2;
+
+/// Longest time that loading a library may take.
+const LOAD_LIMIT: Duration = Duration::from_secs(10);
 
 /// Waking up worker and coordinator for a question and its answer, ns.
 const EXCHANGE_NS: u64 = 100_000;
@@ -83,13 +86,55 @@ impl TestStand {
     pub fn examine(&mut self, artifact: &Artifact, limit: Duration) -> Result<Examined, EvalError> {
         let effort =
             Effort { repeat_below_ns: 0, screen_above_ns: f64::INFINITY, pairs_follow: false, limit };
-        let first_ns = self.examine_within(artifact, &effort)?;
+        self.examine_subject(Subject::Generated(artifact), &effort)
+    }
+
+    /// The same for generated code or the stand's library; on a thorough stand everything that is left unchanged by a
+    /// right kernel is compared as well, and a launch is repeated on the same inputs.
+    ///
+    /// # Errors
+    /// How the candidate failed.
+    pub(crate) fn examine_subject(
+        &mut self,
+        subject: Subject<'_>,
+        effort: &Effort,
+    ) -> Result<Examined, EvalError> {
+        let first_ns = self.run_on_all_sets(subject, effort)?;
+        if self.settings.thorough {
+            self.repeats_itself(effort.limit)?;
+            self.unchanged()?;
+        }
         Ok(Examined { verification: self.verification(), first_ns })
     }
 
-    /// The same with an effort that depends on what is seen; returns the shortest launch, ns. What was
-    /// checked shows in [`TestStand::verification`].
+    /// Launches the candidate once more on the first inputs; the output, which holds other values than the time
+    /// before, must come out the same to the last bit.
+    fn repeats_itself(&mut self, limit: Duration) -> Result<(), EvalError> {
+        let before = self.sets[0].output().to_vec();
+        self.sets[0].disguise();
+        let again = Request::Verify { slot: Slot::Candidate, set: 0, repeats: 0, repeat_below_ns: 0 };
+        self.ask(Slot::Candidate, &[again], limit)?;
+        let found = self.sets[0].examine();
+        if let Err(error @ EvalError::StaleOutput(_)) = found {
+            return Err(error);
+        }
+        let differing = self.sets[0].output().iter().zip(&before).filter(|(now, then)| now != then).count();
+        if differing > 0 {
+            let all = before.len();
+            return Err(EvalError::Nondeterministic(format!(
+                "{differing} of {all} bytes of the output differ between two launches on the same inputs"
+            )));
+        }
+        found.map(|_| ())
+    }
+
+    /// As [`TestStand::examine`], with an effort that depends on what is seen; returns the shortest launch, ns. What
+    /// was checked shows in [`TestStand::verification`].
     pub(crate) fn examine_within(&mut self, artifact: &Artifact, effort: &Effort) -> Result<f64, EvalError> {
+        self.run_on_all_sets(Subject::Generated(artifact), effort)
+    }
+
+    fn run_on_all_sets(&mut self, subject: Subject<'_>, effort: &Effort) -> Result<f64, EvalError> {
         let start = self.clock.nanoseconds();
         self.sets.iter_mut().for_each(StandSet::reset);
         self.seen.fill(None);
@@ -100,14 +145,19 @@ impl TestStand {
             |set: usize| Request::Verify { slot, set: set as u32, repeats: REPEATS, repeat_below_ns };
         let large = memory::is_large(&self.computation);
         let all = self.sets.len() - usize::from(large && pairs_follow);
-        let mut requests = vec![self.prepare_load(slot, artifact)?];
+        let mut requests = vec![self.prepare(slot, subject)?];
+        if matches!(subject, Subject::Library { .. }) {
+            // Its constructors are not to use up the time of its launches.
+            self.ask(slot, &requests, LOAD_LIMIT)?;
+            requests.clear();
+        }
         // Long launches are asked for one by one, so that a slow kernel is noticed at the first.
         let together = if large { 1 } else { all };
         let mut shortest = f64::INFINITY;
         for begin in (0..all).step_by(together) {
             let end = (begin + together).min(all);
             requests.extend((begin..end).map(verify));
-            let replies = self.ask(&requests, limit * (end - begin) as u32)?.replies;
+            let replies = self.ask(slot, &requests, limit * (end - begin) as u32)?.replies;
             requests.clear();
             for set in begin..end {
                 self.check(set)?;
@@ -127,12 +177,28 @@ impl TestStand {
         evidence(run.map(|(set, _)| set.check()), &seen, &self.tolerance)
     }
 
-    fn check(&mut self, set: usize) -> Result<(), EvalError> {
+    pub(super) fn check(&mut self, set: usize) -> Result<(), EvalError> {
         let start = self.clock.nanoseconds();
         let seen = self.sets[set].examine();
         self.statistics.checking_ns += self.clock.nanoseconds() - start;
-        self.seen[set] = Some(seen?);
+        self.seen[set] = Some(seen.map_err(|error| self.told_apart(set, error))?);
         Ok(())
+    }
+
+    /// Names a wrong answer by how it came about, where that shows.
+    fn told_apart(&self, set: usize, error: EvalError) -> EvalError {
+        if !matches!(error, EvalError::WrongAnswer { .. }) {
+            return error;
+        }
+        let output = self.sets[set].output();
+        let earlier = self.sets[..set].iter().any(|earlier| earlier.output() == output);
+        if earlier {
+            return EvalError::StaleOutput("the output is that of a launch on other inputs".to_owned());
+        }
+        if self.seen[set].is_some() {
+            return EvalError::Nondeterministic(format!("right before, on the same inputs; then a {error}"));
+        }
+        error
     }
 
     /// Makes an artifact the incumbent that candidates are compared with.
@@ -145,14 +211,14 @@ impl TestStand {
         self.ensure_incumbent()
     }
 
-    fn ensure_incumbent(&mut self) -> Result<(), EvalError> {
+    pub(super) fn ensure_incumbent(&mut self) -> Result<(), EvalError> {
         if self.incumbent_loaded {
             return Ok(());
         }
         if let Some(artifact) = self.incumbent.take() {
             let request = self.prepare_load(Slot::Incumbent, &artifact);
             self.incumbent = Some(artifact);
-            self.ask(&[request?], START_LIMIT)?;
+            self.ask(Slot::Incumbent, &[request?], START_LIMIT)?;
             self.incumbent_loaded = true;
         }
         Ok(())
@@ -161,19 +227,23 @@ impl TestStand {
     /// Samples incumbent and candidate in turns, and checks the answer of one of the timed launches.
     ///
     /// # Errors
-    /// How the candidate failed, with [`EvalError::Implausible`] for times that this side's clock
+    /// How the candidate failed, with [`EvalError::TimerTampered`] for times that this side's clock
     /// contradicts.
     pub(crate) fn compare(&mut self, plan: &TimePlan, limit: Duration) -> Result<Samples, EvalError> {
         self.ensure_incumbent()?;
+        if self.seats.len() > 1 {
+            return self.compare_apart(plan, limit);
+        }
         let last = self.sets.len() - 1;
-        self.sets[last].reset();
+        self.sets[last].disguise();
         let plan = TimePlan { cold: self.cold, ..*plan };
-        let Asked { replies, bracket_ns, processor_ns } = self.ask(&[Request::Time(plan)], limit)?;
+        let Asked { replies, bracket_ns, processor_ns } =
+            self.ask(Slot::Candidate, &[Request::Time(plan)], limit)?;
         let reply: Reply = replies.first().copied().unwrap_or_default();
         // One clock read of each side may fall outside.
         if reply.kernel_ns > bracket_ns + 1_000 {
             let (inside, outside) = (reply.kernel_ns, bracket_ns);
-            return Err(EvalError::Implausible(format!(
+            return Err(EvalError::TimerTampered(format!(
                 "launches of {inside} ns in sum fitted into {outside} ns of the coordinator's clock"
             )));
         }
@@ -181,9 +251,10 @@ impl TestStand {
             self.check(last)?;
         }
         let mut samples = Samples::default();
+        let area = &self.seats[0].area;
         for pair in 0..plan.pairs as usize {
             let [incumbent, candidate] =
-                [0, 1].map(|side| self.area.sample(2 * pair + side) as f64 / f64::from(plan.launches[side]));
+                [0, 1].map(|side| area.sample(2 * pair + side) as f64 / f64::from(plan.launches[side]));
             samples.incumbent.push(incumbent);
             samples.candidate.push(candidate);
         }
@@ -207,7 +278,7 @@ impl TestStand {
         limit: Duration,
     ) -> Result<(Samples, Contention), EvalError> {
         self.ensure_incumbent()?;
-        let process = self.worker.as_ref().map_or(0, WorkerProcess::id);
+        let process = self.seats[self.seat_of(Slot::Candidate)].worker.as_ref().map_or(0, WorkerProcess::id);
         let reading = ContentionReading::take(process);
         let samples = self.compare(plan, limit)?;
         Ok((samples, reading.until_now()))
@@ -236,8 +307,9 @@ impl TestStand {
         limit: Duration,
     ) -> Result<Vec<u64>, EvalError> {
         let cold = self.cold;
-        self.ask(&[Request::Latency { slot, launches, cold }], limit)?;
-        Ok((0..launches as usize).map(|at| self.area.sample(at)).collect())
+        self.ask(slot, &[Request::Latency { slot, launches, cold }], limit)?;
+        let area = &self.seats[self.seat_of(slot)].area;
+        Ok((0..launches as usize).map(|at| area.sample(at)).collect())
     }
 
     /// Measures what the device can do at most, in some 50 ms and for at least as long as a sample of a kernel:
@@ -249,7 +321,7 @@ impl TestStand {
         let footprint_bytes = self.computation.compulsory_bytes();
         let request = Request::Ceiling { footprint_bytes, sample_ns: sample_ns as u64 };
         let limit = START_LIMIT + Duration::from_nanos((20.0 * sample_ns) as u64);
-        let replies = self.ask(&[request], limit)?.replies;
+        let replies = self.ask(Slot::Incumbent, &[request], limit)?.replies;
         let [all, one, read_gbps] = replies.first().map_or([0.0; 3], |reply| reply.values);
         let undisturbed_fma_gflops = all.max(one * f64::from(self.threads));
         Ok(StandCeiling { fma_gflops: all, undisturbed_fma_gflops, read_gbps })

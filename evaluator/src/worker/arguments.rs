@@ -47,6 +47,12 @@ impl BufferArgument {
 }
 
 impl WorkerArguments {
+    /// Every descriptor that is passed.
+    pub(crate) fn descriptors(&self) -> Vec<RawFd> {
+        let operands = self.sets.iter().flatten().map(|buffer| buffer.descriptor);
+        operands.chain([self.results, self.code]).collect()
+    }
+
     /// `parent;threads;address space;results;code;set;set…` with the buffers of a set as
     /// `descriptor:bytes:alignment:placement:role,…`.
     pub(crate) fn format(&self) -> String {

@@ -27,9 +27,10 @@ pub(super) struct TimedSet {
 
 struct TimedOutput {
     operand: usize,
-    /// Where the coordinator looks for what a checked launch has left.
+    /// What the operand is to hold before a checked launch, as the coordinator says, and where it looks for what the
+    /// launch has left.
     kept: SharedBuffer,
-    /// What an updated operand holds before a checked launch.
+    /// What an updated operand holds before its launches.
     pristine: Option<Vec<u8>>,
 }
 
@@ -78,6 +79,19 @@ impl TimedSet {
         Ok(Self { operands, eviction: Eviction::flush(regions), buffers, outputs })
     }
 
+    /// Address and bytes of the output.
+    pub(super) fn output(&self) -> Option<(*mut u8, usize)> {
+        let buffer = &self.buffers[self.outputs.first()?.operand];
+        Some((buffer.as_ptr(), buffer.len()))
+    }
+
+    /// Start and end of the pages of inputs, which stay as they are.
+    pub(super) fn inputs(&self) -> Vec<[u64; 2]> {
+        let written: Vec<usize> = self.outputs.iter().map(|output| output.operand).collect();
+        let inputs = self.buffers.iter().enumerate().filter(|(operand, _)| !written.contains(operand));
+        inputs.map(|(_, buffer)| buffer.pages()).collect()
+    }
+
     /// Address and bytes of every operand.
     pub(super) fn regions(&self) -> impl Iterator<Item = (u64, u64)> {
         self.buffers.iter().map(|buffer| (buffer.as_ptr() as u64, buffer.len() as u64))
@@ -88,13 +102,15 @@ impl TimedSet {
         self.outputs.iter().any(|output| output.pristine.is_some())
     }
 
-    /// Puts outputs back to what they were before the first launch.
+    /// Puts outputs to what they are to hold before a checked launch. A kernel cannot know it beforehand: what is no
+    /// old value is whatever the coordinator has put into the shared buffer.
     pub(super) fn restore(&mut self) {
         for output in &self.outputs {
             let Some(target) = self.buffers[output.operand].bytes_mut() else { continue };
             match &output.pristine {
                 Some(pristine) => target.copy_from_slice(pristine),
-                None => target.fill(POISON),
+                // SAFETY: the coordinator waits for this process to answer.
+                None => target.copy_from_slice(unsafe { output.kept.bytes() }),
             }
         }
     }

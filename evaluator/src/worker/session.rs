@@ -1,12 +1,16 @@
 //! Carrying out requests.
 
 use tilewright_codegen::{Artifact, EntryPoint};
+use tilewright_ir::program::Role;
+use tilewright_runtime::sandbox::{self, Confinement, Maps, Measure, Phase};
 use tilewright_runtime::{
-    Access, CeilingMeter, Clock, Launcher, LoadedKernel, Operands, Pool, RuntimeError, SharedBuffer,
+    Access, CeilingMeter, Clock, Disturbance, KernelEntry, Launcher, LoadedKernel, Operands, Pool,
+    RuntimeError, SharedBuffer, settle,
 };
 
 use super::arguments::WorkerArguments;
-use super::fault::note_faults;
+use super::fault::{blocked_signals, note_faults};
+use super::library::LibraryFunction;
 use super::operands::{SharedSet, TimedSet};
 use crate::protocol::{Answer, Refusal, Reply, Request, Slot, TimePlan, WarmUp};
 use crate::shared_layout::{MOST_SAMPLES, ResultArea, code_spec};
@@ -22,15 +26,23 @@ pub(super) struct Session {
     sets: Vec<SharedSet>,
     timed: TimedSet,
     kernels: [Option<LoadedKernel>; 2],
+    library: Option<LibraryFunction>,
+    maps: Maps,
+    /// The library's function, once it is loaded.
+    function: Option<KernelEntry>,
     clock: Clock,
 }
 
 impl Session {
-    /// Maps everything and starts the pool.
+    /// Maps everything, starts the pool, and lets nothing else happen from then on but carrying out requests.
     ///
     /// # Safety
     /// The descriptors were inherited for this process's sole use.
-    pub(super) unsafe fn start(arguments: &WorkerArguments) -> Result<Self, RuntimeError> {
+    pub(super) unsafe fn start(
+        arguments: &WorkerArguments,
+        library: Option<LibraryFunction>,
+        (maps, mut confinement): (Maps, Confinement),
+    ) -> Result<Self, RuntimeError> {
         // SAFETY: for all three, passed on to the caller.
         let area = unsafe { ResultArea::inherit(arguments.results) }?;
         // SAFETY: as above.
@@ -50,6 +62,13 @@ impl Session {
         for (region, (start, bytes)) in shared.chain(timed.regions()).enumerate() {
             area.set_region(region, start, bytes);
         }
+        let mut sealed = timed.inputs();
+        let inputs = sets.iter().flat_map(|set| &set.buffers).zip(arguments.sets.iter().flatten());
+        sealed.extend(inputs.filter(|(_, told)| told.role == Role::Input).map(|(buffer, _)| buffer.pages()));
+        sandbox::seal_objects(&maps, &sealed, &mut confinement);
+        let phase = if library.is_some() { Phase::Loading } else { Phase::Working };
+        sandbox::confine_calls(phase, &maps, &mut confinement);
+        note_confinement(area, &confinement);
         Ok(Self {
             area,
             code,
@@ -59,6 +78,9 @@ impl Session {
             sets,
             timed,
             kernels: [None, None],
+            library,
+            maps,
+            function: None,
             clock: Clock::start(),
         })
     }
@@ -72,7 +94,13 @@ impl Session {
             Request::Verify { slot, set, repeats, repeat_below_ns } => {
                 self.verify(slot, set, repeats, repeat_below_ns)
             }
+            Request::LoadLibrary { slot, workers, workspace_bytes } => {
+                self.load_library(slot, workers, workspace_bytes)
+            }
             Request::Time(plan) => self.time(&plan),
+            Request::Sample { slot, launches, cold, disturb } => {
+                self.one_sample(slot, launches, cold, disturb)
+            }
             Request::Latency { slot, launches, cold } => self.latency(slot, launches, cold),
             Request::Ceiling { footprint_bytes, sample_ns } => self.ceiling(footprint_bytes, sample_ns),
             Request::Ping => Ok(Reply::default()),
@@ -93,7 +121,45 @@ impl Session {
                 self.area.set_message(what);
                 Refusal::Other
             }
+            Refused::Library(text) => {
+                self.area.set_message(text);
+                Refusal::Other
+            }
+            Refused::Disturbance(disturbance) => {
+                self.area.set_message(&disturbance.to_string());
+                Refusal::StateChanged
+            }
+            Refused::Blocked(signals) => {
+                self.area.set_message(&format!("signals were left blocked, mask {signals:#x}"));
+                Refusal::StateChanged
+            }
         }
+    }
+
+    fn load_library(&mut self, slot: Slot, workers: u64, workspace_bytes: u64) -> Result<Reply, Refused> {
+        self.kernels[slot as usize] = None;
+        let entry = match self.function {
+            Some(entry) => entry,
+            None => {
+                let library = self.library.as_ref().ok_or(Refused::Request("there is no library"))?;
+                // Constructors are the candidate's code too.
+                self.area.set_running(1 + slot as u64);
+                let entry = library.load().map_err(Refused::Library)?;
+                settled(0)?;
+                let mut confinement = Confinement::default();
+                sandbox::seal_objects(&self.maps, &[], &mut confinement);
+                sandbox::confine_calls(Phase::Working, &self.maps, &mut confinement);
+                let filtered = Measure::ALL.iter().position(|measure| *measure == Measure::FewSystemCalls);
+                let loading = filtered.is_some_and(|at| self.area.measures() >> at & 1 == 1);
+                if loading && !confinement.has(Measure::FewSystemCalls) {
+                    return Err(Refused::Request("the filter of system calls for kernels was refused"));
+                }
+                *self.function.insert(entry)
+            }
+        };
+        let kernel = LoadedKernel::of_function(entry, workers as usize, workspace_bytes as usize)?;
+        self.kernels[slot as usize] = Some(kernel);
+        Ok(Reply::default())
     }
 
     fn load(
@@ -127,10 +193,14 @@ impl Session {
         let mut reply = Reply::default();
         let mut launch = |operands: &Operands| {
             // SAFETY: the kernel may be wrong in any way; this process exists to suffer that.
-            let took = unsafe { self.launcher.time_batch(kernel, operands, 1) }?;
+            let (took, disturbance) = unsafe { self.launcher.time_watched(kernel, operands) }?;
+            if let Some(disturbance) = disturbance {
+                return Err(Refused::Disturbance(disturbance));
+            }
+            settled(took)?;
             reply.kernel_ns += took;
             reply.launches += 1;
-            Ok::<_, RuntimeError>(took)
+            Ok(took)
         };
         if let Some(shared) = self.sets.get(set as usize) {
             shortest = shortest.min(launch(&shared.operands)?);
@@ -160,10 +230,49 @@ impl Session {
         if cold {
             // SAFETY: as in `verify`; the eviction's regions are the operands.
             let each = unsafe { self.launcher.time_cold(kernel, operands, eviction, launches) }?;
-            return Ok(each.iter().sum());
+            return settled(each.iter().sum());
         }
         // SAFETY: as in `verify`.
-        Ok(unsafe { self.launcher.time_batch(kernel, operands, launches) }?)
+        settled(unsafe { self.launcher.time_batch(kernel, operands, launches) }?)
+    }
+
+    fn one_sample(&mut self, slot: Slot, launches: u32, cold: bool, disturb: u64) -> Result<Reply, Refused> {
+        let mut reply = Reply::default();
+        let updates = self.timed.updates();
+        if updates {
+            self.timed.restore();
+        }
+        let mut run = |session: &mut Self, launches: u32| {
+            let took = session.sample(slot as usize, launches, cold)?;
+            reply.kernel_ns += took;
+            reply.launches += u64::from(launches);
+            Ok::<_, Refused>(took)
+        };
+        run(self, 1)?;
+        self.timed.restore();
+        // A sample of several launches cannot be checked where each updates what the one before has left.
+        if updates && launches > 1 {
+            run(self, 1)?;
+            self.timed.keep();
+        }
+        let took = if disturb == 0 || cold {
+            run(self, launches)?
+        } else {
+            let kernel = self.kernels[slot as usize].as_ref().ok_or(Refused::Request("slot is empty"))?;
+            let output = self.timed.output().ok_or(Refused::Request("there is no output"))?;
+            self.area.set_running(1 + slot as u64);
+            let operands = &self.timed.operands;
+            // SAFETY: as in `verify`; the output is an operand of this set.
+            let took = unsafe { self.launcher.time_disturbed(kernel, operands, launches, output, disturb) }?;
+            reply.kernel_ns += took;
+            reply.launches += u64::from(launches);
+            settled(took)?
+        };
+        if !updates || launches == 1 {
+            self.timed.keep();
+        }
+        reply.timed_ns = took;
+        Ok(reply)
     }
 
     fn time(&mut self, plan: &TimePlan) -> Result<Reply, Refused> {
@@ -239,11 +348,32 @@ impl Session {
     }
 }
 
+/// The time of a sample, unless its launches have left control state changed on this thread, or signals blocked.
+fn settled(took: u64) -> Result<u64, Refused> {
+    if let Some(disturbance) = settle() {
+        return Err(Refused::Disturbance(disturbance));
+    }
+    let blocked = blocked_signals();
+    if blocked == 0 { Ok(took) } else { Err(Refused::Blocked(blocked)) }
+}
+
+/// Leaves for the coordinator which measures are in force, and why others are not.
+fn note_confinement(area: &ResultArea, confinement: &Confinement) {
+    let applied = Measure::ALL.iter().enumerate().filter(|(_, measure)| confinement.has(**measure));
+    area.set_measures(applied.fold(0, |measures, (at, _)| measures | 1 << at));
+    let refused = confinement.refused.iter().map(|(measure, text)| format!("{}: {text}", measure.name()));
+    area.set_message(&refused.collect::<Vec<_>>().join("\n"));
+}
+
 /// Why a request was not carried out.
 enum Refused {
     Runtime(RuntimeError),
     WorkspaceOverrun,
     Request(&'static str),
+    Library(String),
+    Disturbance(Disturbance),
+    /// Signals were left blocked, bit `n - 1` for signal `n`.
+    Blocked(u64),
 }
 
 impl From<RuntimeError> for Refused {

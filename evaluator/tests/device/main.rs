@@ -5,7 +5,9 @@
 #![expect(clippy::print_stdout, reason = "stands in for the test harness")]
 #![expect(clippy::unwrap_used, reason = "a panic is a failed test")]
 
+mod assembled;
 mod hostile;
+#[path = "../../src/adversaries/machine_code.rs"]
 mod machine_code;
 mod right;
 mod support;
