@@ -30,6 +30,7 @@ mod reader;
 mod repair;
 mod requested;
 mod seconds;
+mod set_aside;
 mod subject;
 mod trial;
 mod writer;
@@ -39,7 +40,7 @@ pub use damage::{Damage, DamageCause};
 pub use error::JournalError;
 pub use event::{
     CampaignEnded, CampaignResumed, CampaignStarted, CeilingMeasured, Confirmation, ConfirmedKernel,
-    EndReason, Event, IncumbentMoved, ProposerAnswered, SelfComparison, TrialFinished, Work,
+    EndReason, Event, IncumbentMoved, LinesLost, ProposerAnswered, SelfComparison, TrialFinished, Work,
 };
 pub use frame::JOURNAL_VERSION;
 pub use host::{Bandwidth, Cache, Ceilings, Host};
@@ -53,6 +54,7 @@ pub use reader::{Entry, Journal, JournalReader};
 pub use repair::{Repair, repair};
 pub use requested::Requested;
 pub use seconds::seconds;
+pub use set_aside::{SetAside, set_aside};
 pub use subject::{Candidate, RecordedSpace, Subject};
 pub use trial::{Fidelity, Judgement, Provenance, Trial};
 pub use writer::{JournalWriter, Medium};

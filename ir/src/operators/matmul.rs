@@ -72,10 +72,8 @@ fn read(parameters: &Parameters) -> Result<Shape, WorkloadError> {
         return Err(value_error("m·n·k", &space.to_string(), format!("at most {LARGEST_SPACE}")));
     }
     let dtype = required(parameters, "dtype")?;
-    let data_type: DataType =
-        dtype.parse().map_err(|error| value_error("dtype", dtype, format!("{error}")))?;
-    if data_type != DataType::F32 {
-        return Err(value_error("dtype", dtype, "matmul supports f32"));
+    if dtype.parse() != Ok(DataType::F32) {
+        return Err(value_error("dtype", dtype, "matmul takes f32"));
     }
     let layout = parameters.get("layout").map_or("nn", String::as_str);
     let (transpose_a, transpose_b) = match layout {
