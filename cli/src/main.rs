@@ -7,6 +7,7 @@ mod conduct;
 mod device;
 mod export;
 mod facts;
+mod fsck;
 mod heuristics;
 mod npy;
 mod output;
@@ -34,6 +35,8 @@ use crate::arguments::{Arguments, Command};
 pub(crate) enum Ending {
     Done,
     NothingValid,
+    /// Stored files are not what was written.
+    Damaged,
     Interrupted,
 }
 
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
     };
     match dispatch(arguments.command) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::Damaged) => ExitCode::from(1),
         Ok(Ending::NothingValid) => ExitCode::from(3),
         Ok(Ending::Interrupted) => ExitCode::from(130),
         Err(error) => {
@@ -100,6 +104,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Export(arguments) => export::export(&arguments)?,
         Command::Registry(command) => registry::registry(&command)?,
         Command::Heuristics(command) => heuristics::heuristics(&command)?,
+        Command::Fsck(arguments) => return fsck::fsck(&arguments),
         Command::Run(arguments) => run::run(&arguments)?,
         Command::Score(arguments) => score::run(&arguments)?,
         Command::Completions { shell } => {

@@ -27,6 +27,7 @@ mod heuristic;
 mod kernel;
 mod record;
 mod registry;
+mod repair;
 mod standing;
 mod store;
 mod verify;
@@ -41,5 +42,6 @@ pub use kernel::{
 };
 pub use record::{RECORD_VERSION, Record};
 pub use registry::Registry;
+pub use repair::Repair;
 pub use standing::{Listed, Standing};
 pub use verify::{Problem, Report};

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_stats::EvidenceKind;
 
@@ -36,6 +36,7 @@ pub enum Standing {
 /// All records of a log in order of arrival.
 pub(crate) fn list(log: &Log) -> Vec<Listed> {
     let mut listed: Vec<Listed> = Vec::new();
+    let mut gone = BTreeSet::new();
     let mut stacks: BTreeMap<(String, EvidenceKind), Vec<usize>> = BTreeMap::new();
     for entry in log.entries() {
         match &entry.action {
@@ -51,6 +52,12 @@ pub(crate) fn list(log: &Log) -> Vec<Listed> {
                 listed.push(arrival(*record, key, *kind, &entry.at, Some(from.clone())));
             }
             Action::Learned { .. } => {}
+            Action::Repaired { gone: lost, .. } => {
+                for stack in stacks.values_mut() {
+                    stack.retain(|&place| !lost.contains(&listed[place].record));
+                }
+                gone.extend((0..listed.len()).filter(|&place| lost.contains(&listed[place].record)));
+            }
             Action::Retracted { record, .. } => {
                 for stack in stacks.values_mut() {
                     stack.retain(|&place| listed[place].record != *record);
@@ -64,7 +71,8 @@ pub(crate) fn list(log: &Log) -> Vec<Listed> {
     for place in stacks.values().filter_map(|stack| stack.last()) {
         listed[*place].standing = Standing::Current;
     }
-    listed
+    let places = 0..;
+    places.zip(listed).filter(|(place, _)| !gone.contains(place)).map(|(_, listed)| listed).collect()
 }
 
 /// Records for a key that may be used, the one in force first.
