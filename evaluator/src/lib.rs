@@ -19,6 +19,8 @@
 
 mod device;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod inputs;
 mod process;
 mod protocol;

@@ -132,6 +132,19 @@ fn checksum(header: &[u8], payload: &[u8]) -> [u8; 32] {
     *blake3::Hasher::new().update(header).update(payload).finalize().as_bytes()
 }
 
+/// Makes length and checksum right where there is room for them.
+#[cfg(test)]
+pub(crate) fn mend(file: &mut Vec<u8>) {
+    if file.len() >= HEADER {
+        let (header, payload) = file.split_at_mut(HEADER);
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..12].copy_from_slice(&CHECKPOINT_VERSION.to_le_bytes());
+        header[12..20].copy_from_slice(&(payload.len() as u64).to_le_bytes());
+        let sum = checksum(&header[8..20], payload);
+        header[20..].copy_from_slice(&sum);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,8 @@ mod event;
 mod extended_float;
 mod finite;
 mod frame;
+#[cfg(test)]
+mod fuzz;
 mod host;
 mod matrix;
 mod measurement;

@@ -23,6 +23,8 @@ mod archive;
 mod audit;
 mod digest;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod heuristic;
 mod kernel;
 mod record;
