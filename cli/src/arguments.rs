@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Learn from campaigns and recordings, look at and exchange what was learned
     #[command(subcommand, after_help = HEURISTICS_EXAMPLES)]
     Heuristics(HeuristicsCommand),
+    /// Check the files of campaigns and registries, and set damaged parts aside
+    #[command(after_help = crate::fsck::EXAMPLES)]
+    Fsck(crate::fsck::Fsck),
     /// Compute with the kept kernel of a workload, on .npy files
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
@@ -174,9 +177,9 @@ pub(crate) struct Tune {
     /// Worker threads of the kernel
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) threads: u32,
-    /// Whether operands are in cache before a launch
-    #[arg(long, value_enum, default_value_t = Cache::Warm)]
-    pub(crate) cache: Cache,
+    /// Whether operands are in cache before a launch [default: warm]
+    #[arg(long, value_enum)]
+    pub(crate) cache: Option<Cache>,
     /// Time to search, e.g. 90s, 5m (60s when neither this nor --trials is given)
     #[arg(long, value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time: Option<f64>,
@@ -186,12 +189,12 @@ pub(crate) struct Tune {
     /// End once so many candidates in a row bring less than 1 %
     #[arg(long, value_name = "TRIALS", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
     pub(crate) plateau: Option<u64>,
-    /// Seed of every random draw
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64), allow_negative_numbers = true)]
-    pub(crate) seed: u64,
-    /// Search strategy; `external` is a program of your own, see --proposer
-    #[arg(long, default_value = "auto")]
-    pub(crate) strategy: String,
+    /// Seed of every random draw [default: 0]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64), allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    /// Search strategy; `external` is a program of your own, see --proposer [default: auto]
+    #[arg(long)]
+    pub(crate) strategy: Option<String>,
     #[command(flatten)]
     pub(crate) proposer: ProposerArguments,
     /// Instruction set of the kernels [default: the widest of this processor]

@@ -8,6 +8,7 @@ mod conduct;
 mod device;
 mod export;
 mod facts;
+mod fsck;
 mod heuristics;
 mod judge;
 mod npy;
@@ -37,6 +38,8 @@ use crate::arguments::{Arguments, Command};
 pub(crate) enum Ending {
     Done,
     NothingValid,
+    /// Stored files are not what was written.
+    Damaged,
     Interrupted,
     /// A promise that was checked does not hold.
     Broken,
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
     };
     match dispatch(arguments.command) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::Damaged) => ExitCode::from(1),
         Ok(Ending::NothingValid) => ExitCode::from(3),
         Ok(Ending::Interrupted) => ExitCode::from(130),
         Ok(Ending::Broken) => ExitCode::from(1),
@@ -107,6 +111,7 @@ fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Export(arguments) => export::export(&arguments)?,
         Command::Registry(command) => registry::registry(&command)?,
         Command::Heuristics(command) => heuristics::heuristics(&command)?,
+        Command::Fsck(arguments) => return fsck::fsck(&arguments),
         Command::Run(arguments) => run::run(&arguments)?,
         Command::Judge(arguments) => return judge::judge(&arguments),
         Command::Score(arguments) => score::run(&arguments)?,

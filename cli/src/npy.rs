@@ -118,6 +118,22 @@ mod tests {
     }
 
     #[test]
+    fn fuzzed_arrays_are_refused_or_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npy");
+        let operand = operand(&[2, 3], &[3, 1]);
+        write(&path, &operand, &[7; 24]).unwrap();
+        let seed = std::fs::read(&path).unwrap();
+        tilewright_fuzz::Fuzz::new(env!("CARGO_MANIFEST_DIR"), "npy").seed(seed).run(|bytes| {
+            std::fs::write(&path, bytes).unwrap();
+            match read(&path, &operand) {
+                Ok(values) => assert_eq!(values.len(), 24),
+                Err(error) => assert!(format!("{error:#}").contains("a.npy"), "{error:#}"),
+            }
+        });
+    }
+
+    #[test]
     fn errors_say_what_was_found_and_wanted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.npy");

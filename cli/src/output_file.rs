@@ -45,7 +45,7 @@ fn replace(path: &Path, content: impl FnOnce(&mut Out) -> Result<()>) -> Result<
     directly(beside.as_file().try_clone()?, content)?;
     beside.as_file().sync_all()?;
     beside.persist(&place).map_err(io::Error::from)?;
-    Ok(())
+    Ok(tilewright_storage::sync_folder(&place)?)
 }
 
 fn directly(file: File, content: impl FnOnce(&mut Out) -> Result<()>) -> Result<()> {

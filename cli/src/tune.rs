@@ -17,7 +17,7 @@ use tilewright_results::{Campaign as Results, ClaimSummary, Summary};
 use tilewright_search::{CampaignResult, External, strategies, strategy};
 use tilewright_stats::{Decision, Gate, gate};
 
-use crate::arguments::Tune;
+use crate::arguments::{Cache, Tune};
 use crate::conduct::{Host, ISA_SETTING, conduct, stop_flag, tool};
 use crate::progress::Progress;
 use crate::proposer::Proposer;
@@ -25,6 +25,8 @@ use crate::publish::{Measured, Publication, Published, publish};
 use crate::remeasure::task;
 use crate::target::Target;
 use crate::{Ending, UsageError, advice, device, output, place, unusable};
+
+const DEFAULT_STRATEGY: &str = "auto";
 
 /// Seconds of search when the user sets no limit.
 const DEFAULT_SECONDS: f64 = 60.0;
@@ -98,11 +100,11 @@ pub(crate) fn tune(arguments: &Tune) -> Result<Ending> {
 
 /// Reads or makes the request, and looks at the machine.
 fn setup(arguments: &Tune, stop: &Arc<AtomicBool>) -> Result<Setup> {
-    if strategy(&arguments.strategy).is_none() && arguments.strategy != External::ID {
+    let asked = arguments.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY);
+    if strategy(asked).is_none() && asked != External::ID {
         let known: Vec<&str> = strategies().iter().map(|entry| entry.id).collect();
         bail!(UsageError(format!(
-            "unknown strategy `{}`; there are: external, {}",
-            arguments.strategy,
+            "unknown strategy `{asked}`; there are: external, {}",
             known.join(", ")
         )));
     }
@@ -131,7 +133,7 @@ fn setup(arguments: &Tune, stop: &Arc<AtomicBool>) -> Result<Setup> {
     let isa =
         arguments.isa.as_deref().or_else(|| stored.as_ref()?.settings.get(ISA_SETTING).map(String::as_str));
     let host = Host::new(report, isa)?;
-    let external = stored.as_ref().map_or(&arguments.strategy, |stored| &stored.strategy) == External::ID;
+    let external = stored.as_ref().map_or(asked, |stored| &stored.strategy) == External::ID;
     let known = stored.as_ref().and_then(|stored| stored.settings.get(PROPOSER_SETTING).map(String::as_str));
     let proposer = Proposer::of(&arguments.proposer, external, known, stop)?;
     let mut request = match stored {
@@ -144,6 +146,7 @@ fn setup(arguments: &Tune, stop: &Arc<AtomicBool>) -> Result<Setup> {
                     stored.threads
                 )));
             }
+            check_unchanged(arguments, &stored, &folder)?;
             if arguments.time.is_some() || arguments.trials.is_some() {
                 (stored.seconds, stored.trials) = (arguments.time, arguments.trials);
             }
@@ -161,7 +164,8 @@ fn setup(arguments: &Tune, stop: &Arc<AtomicBool>) -> Result<Setup> {
 }
 
 fn new_request(arguments: &Tune, folder: &Path, isa: &str) -> Result<CampaignRequest> {
-    if folder.join(JOURNAL_FILE).exists() {
+    // One that is empty was begun and killed at once.
+    if std::fs::metadata(folder.join(JOURNAL_FILE)).is_ok_and(|journal| journal.len() > 0) {
         bail!(UsageError(format!(
             "{} holds a campaign already: give --resume to go on with it, or another --out",
             folder.display()
@@ -176,14 +180,36 @@ fn new_request(arguments: &Tune, folder: &Path, isa: &str) -> Result<CampaignReq
         version: CAMPAIGN_VERSION,
         workload: Requested::Workload(arguments.workload.clone()),
         threads: arguments.threads,
-        cache: arguments.cache.into(),
+        cache: arguments.cache.unwrap_or(Cache::Warm).into(),
         seconds,
         trials: arguments.trials,
-        seed: arguments.seed,
-        strategy: arguments.strategy.clone(),
+        seed: arguments.seed.unwrap_or(0),
+        strategy: arguments.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY).to_owned(),
         plateau,
         settings: [(ISA_SETTING.to_owned(), isa.to_owned())].into(),
     })
+}
+
+/// Whether a campaign is to go on as it began: what decides which candidates it tries stays as it is.
+fn check_unchanged(arguments: &Tune, stored: &CampaignRequest, folder: &Path) -> Result<()> {
+    let text = |given: &Option<u64>| given.map(|seed| seed.to_string());
+    let cache = arguments.cache.map(tilewright_ir::CacheState::from);
+    let isa = stored.settings.get(ISA_SETTING).cloned().unwrap_or_default();
+    for (option, given, begun) in [
+        ("--seed", text(&arguments.seed), stored.seed.to_string()),
+        ("--strategy", arguments.strategy.clone(), stored.strategy.clone()),
+        ("--cache", cache.map(|cache| cache.to_string()), stored.cache.to_string()),
+        ("--isa", arguments.isa.clone(), isa),
+    ] {
+        if let Some(given) = given.filter(|given| *given != begun) {
+            bail!(UsageError(format!(
+                "{option} {given}: {0} began with `{begun}`, and goes on with it: leave {option} out, or begin anew \
+                 in another folder",
+                folder.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// When the search ends for want of progress.

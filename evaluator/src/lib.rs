@@ -22,6 +22,8 @@
 mod adversaries;
 mod device;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod inputs;
 mod process;
 mod process_state;

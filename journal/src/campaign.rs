@@ -138,11 +138,15 @@ impl CampaignRequest {
             key: "settings",
             problem: error.to_string(),
         })?;
-        crate::checkpoint::replace(path, text.as_bytes())
+        tilewright_storage::replace(path, text.as_bytes())
             .map_err(|error| RequestError::Io { path: path.to_owned(), error })
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Self, RequestError> {
+    /// Reads the content of `campaign.toml`; `path` is its name in errors.
+    ///
+    /// # Errors
+    /// When it was written by a later version, or has a key that is missing, unknown or out of range.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, RequestError> {
         let wrong = |line, key: &str, problem: String, remedy: &str| RequestError::Key {
             path: path.to_owned(),
             line,

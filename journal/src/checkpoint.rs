@@ -3,8 +3,7 @@
 //! The file is replaced as a whole: written beside the old one, forced to disk, renamed over it. A reader
 //! sees the old state or the new one. This module is the only one that knows bincode.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -74,7 +73,7 @@ pub fn write<T: Serialize>(path: &Path, state: &T) -> Result<(), CheckpointError
     let sum = checksum(&file[MAGIC.len()..], &payload);
     file.extend_from_slice(&sum);
     file.extend_from_slice(&payload);
-    replace(path, &file).map_err(|error| CheckpointError::Io { path: path.to_owned(), error })
+    tilewright_storage::replace(path, &file).map_err(|error| CheckpointError::Io { path: path.to_owned(), error })
 }
 
 /// Reads the checkpoint at `path`.
@@ -83,6 +82,35 @@ pub fn write<T: Serialize>(path: &Path, state: &T) -> Result<(), CheckpointError
 /// When the file is missing, damaged, from a later version, or holds something else than a `T`.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, CheckpointError> {
     let file = std::fs::read(path).map_err(|error| CheckpointError::Io { path: path.to_owned(), error })?;
+    parse(path, &file)
+}
+
+/// Whether the file at `path` is whole and of this version, whatever it holds.
+///
+/// # Errors
+/// When the file is missing, damaged or from a later version.
+pub fn check(path: &Path) -> Result<(), CheckpointError> {
+    let file = std::fs::read(path).map_err(|error| CheckpointError::Io { path: path.to_owned(), error })?;
+    payload(path, &file).map(|_| ())
+}
+
+/// Reads the bytes of a checkpoint; `path` is where they lie, for errors.
+///
+/// # Errors
+/// When they are damaged, from a later version, or hold something else than a `T`.
+pub fn parse<T: DeserializeOwned>(path: &Path, file: &[u8]) -> Result<T, CheckpointError> {
+    let payload = payload(path, file)?;
+    let payload_error = |problem: String| CheckpointError::Payload { path: path.to_owned(), problem };
+    let (state, used) = bincode::serde::decode_from_slice(payload, bincode::config::standard())
+        .map_err(|error| payload_error(error.to_string()))?;
+    if used == payload.len() {
+        Ok(state)
+    } else {
+        Err(payload_error(format!("{} bytes left over", payload.len() - used)))
+    }
+}
+
+fn payload<'a>(path: &Path, file: &'a [u8]) -> Result<&'a [u8], CheckpointError> {
     let damaged = || CheckpointError::Damaged { path: path.to_owned() };
     let rest = file.strip_prefix(&MAGIC).ok_or_else(|| CheckpointError::Form { path: path.to_owned() })?;
     let (version, rest) = rest.split_first_chunk::<4>().ok_or_else(damaged)?;
@@ -97,37 +125,24 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, CheckpointError> {
     if found != CHECKPOINT_VERSION {
         return Err(CheckpointError::Newer { path: path.to_owned(), found });
     }
-    let payload_error = |problem: String| CheckpointError::Payload { path: path.to_owned(), problem };
-    let (state, used) = bincode::serde::decode_from_slice(payload, bincode::config::standard())
-        .map_err(|error| payload_error(error.to_string()))?;
-    if used == payload.len() {
-        Ok(state)
-    } else {
-        Err(payload_error(format!("{} bytes left over", payload.len() - used)))
-    }
-}
-
-/// Replaces a file so that a reader, or a loss of power, finds the old content or the new.
-pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    let beside = path.with_file_name(name);
-    let written = File::create(&beside).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()
-    });
-    if let Err(error) = written.and_then(|()| std::fs::rename(&beside, path)) {
-        // Best effort: a full disk should not also keep the failed attempt.
-        std::fs::remove_file(&beside).ok();
-        return Err(error);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // The rename itself is on disk only once the folder is.
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    Ok(payload)
 }
 
 fn checksum(header: &[u8], payload: &[u8]) -> [u8; 32] {
     *blake3::Hasher::new().update(header).update(payload).finalize().as_bytes()
+}
+
+/// Makes length and checksum right where there is room for them.
+#[cfg(test)]
+pub(crate) fn mend(file: &mut Vec<u8>) {
+    if file.len() >= HEADER {
+        let (header, payload) = file.split_at_mut(HEADER);
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..12].copy_from_slice(&CHECKPOINT_VERSION.to_le_bytes());
+        header[12..20].copy_from_slice(&(payload.len() as u64).to_le_bytes());
+        let sum = checksum(&header[8..20], payload);
+        header[20..].copy_from_slice(&sum);
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tilewright_storage::{Holder, LockError};
+
 use crate::JOURNAL_VERSION;
 
 /// Why a journal cannot be read or written.
@@ -13,10 +15,12 @@ pub enum JournalError {
         path: PathBuf,
     },
     /// Another process writes it.
-    #[error("{path} is being written by another process; wait for it to end, or stop it")]
+    #[error("{path} is being written by {holder}; wait for it to end, or stop it")]
     Locked {
         /// The journal.
         path: PathBuf,
+        /// The process.
+        holder: Holder,
     },
     /// There is no room left. The journal was cut back to its last whole line.
     #[error("no space left to write {path}; everything up to its last line is kept")]
@@ -53,6 +57,13 @@ pub enum JournalError {
 }
 
 impl JournalError {
+    pub(crate) fn lock(path: &Path, error: LockError) -> Self {
+        match error {
+            LockError::Held(holder) => Self::Locked { path: path.to_owned(), holder },
+            LockError::Io(error) => Self::io(path, error),
+        }
+    }
+
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         let path = path.to_owned();
         match error.kind() {

@@ -27,6 +27,8 @@ pub enum Event {
     SelfComparison(Box<SelfComparison>),
     /// The winner was measured beside the default in a fresh process on fresh data.
     Confirmation(Box<Confirmation>),
+    /// Stands for lines that could not be read any more when the journal was repaired.
+    LinesLost(LinesLost),
     /// The campaign is over.
     CampaignEnded(CampaignEnded),
 }
@@ -171,6 +173,13 @@ pub struct ConfirmedKernel {
     pub measurement: Measurement,
     /// Program and machine code as text.
     pub listing: KernelListing,
+}
+
+/// Lines that are not there any more; the first that a repair took out stands for all that follow on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinesLost {
+    /// File beside the journal that keeps what was damaged.
+    pub aside: String,
 }
 
 /// The campaign is over.

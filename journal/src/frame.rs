@@ -73,6 +73,17 @@ fn parse(digits: &[u8]) -> Result<u64, DamageCause> {
     if number.to_string() == text { Ok(number) } else { Err(DamageCause::Form) }
 }
 
+/// A line with the checksum that its content has; `None` where it has not the form of a line.
+#[cfg(test)]
+pub(crate) fn mended(line: &[u8]) -> Option<Vec<u8>> {
+    let (version, rest) = split(line.strip_prefix(START)?, LINE).ok()?;
+    let (number, rest) = split(rest, CHECKSUM).ok()?;
+    let (_, rest) = split(rest, EVENT).ok()?;
+    let body = rest.strip_suffix(b"}")?;
+    let sum = checksum(parse(version).ok()? as u32, parse(number).ok()?, body);
+    Some([START, version, LINE, number, CHECKSUM, sum.as_bytes(), EVENT, body, b"}"].concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

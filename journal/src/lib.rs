@@ -23,6 +23,8 @@ mod event;
 mod extended_float;
 mod finite;
 mod frame;
+#[cfg(test)]
+mod fuzz;
 mod host;
 mod matrix;
 mod measurement;
@@ -31,6 +33,7 @@ mod reader;
 mod repair;
 mod requested;
 mod seconds;
+mod set_aside;
 mod subject;
 mod trial;
 mod writer;
@@ -41,7 +44,7 @@ pub use damage::{Damage, DamageCause};
 pub use error::JournalError;
 pub use event::{
     CampaignEnded, CampaignResumed, CampaignStarted, CeilingMeasured, Confirmation, ConfirmedKernel,
-    EndReason, Event, IncumbentMoved, ProposerAnswered, SelfComparison, TrialFinished, Work,
+    EndReason, Event, IncumbentMoved, LinesLost, ProposerAnswered, SelfComparison, TrialFinished, Work,
 };
 pub use frame::JOURNAL_VERSION;
 pub use host::{Bandwidth, Cache, Ceilings, Host};
@@ -55,6 +58,7 @@ pub use reader::{Entry, Journal, JournalReader};
 pub use repair::{Repair, repair};
 pub use requested::Requested;
 pub use seconds::seconds;
+pub use set_aside::{SetAside, set_aside};
 pub use subject::{Candidate, RecordedSpace, Subject};
 pub use trial::{Fidelity, Judgement, Provenance, Trial};
 pub use writer::{JournalWriter, Medium};

@@ -141,7 +141,8 @@ impl<R: BufRead> JournalReader<R> {
         }
         // A damaged line stands for one that is missed here; only further ones are gone without trace.
         let missing = (number - self.expected).saturating_sub(self.damaged);
-        if missing > 0 {
+        // A place holder says so itself.
+        if missing > 0 && !matches!(event, Ok(Event::LinesLost(_))) {
             self.pending.push(Err(self.damage(bytes, DamageCause::Missing(missing))));
         }
         self.expected = number.saturating_add(1);

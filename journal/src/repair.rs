@@ -2,6 +2,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use tilewright_storage::keep_aside;
+
 use crate::reader::JournalReader;
 use crate::{Damage, DamageCause, JournalError};
 
@@ -29,21 +31,8 @@ pub fn repair(path: &Path) -> Result<Repair, JournalError> {
 
 /// Opens an existing journal for this process alone.
 pub(crate) fn open_locked(path: &Path) -> Result<File, JournalError> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(path)
-        .map_err(|error| JournalError::io(path, error))?;
-    lock(path, &file)?;
-    Ok(file)
-}
-
-/// The lock lies on the journal itself and ends with the process, so none is ever left behind.
-pub(crate) fn lock(path: &Path, file: &File) -> Result<(), JournalError> {
-    file.try_lock().map_err(|error| match error {
-        std::fs::TryLockError::WouldBlock => JournalError::Locked { path: path.to_owned() },
-        std::fs::TryLockError::Error(error) => JournalError::io(path, error),
-    })
+    tilewright_storage::open_locked(path, OpenOptions::new().read(true).write(true))
+        .map_err(|error| JournalError::lock(path, error))
 }
 
 /// The repair, the number of the next line, and the length of the file after it.
@@ -84,11 +73,7 @@ fn move_aside(path: &Path, mut file: &File, start: u64) -> Result<PathBuf, Journ
     let mut torn = Vec::new();
     file.seek(SeekFrom::Start(start)).map_err(|error| JournalError::io(path, error))?;
     file.read_to_end(&mut torn).map_err(|error| JournalError::io(path, error))?;
-    // The offset in the name keeps remains of several interruptions apart.
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".torn-at-{start}"));
-    let aside = path.with_file_name(name);
-    std::fs::write(&aside, &torn).map_err(|error| JournalError::io(&aside, error))?;
+    let aside = keep_aside(path, &torn).map_err(|error| JournalError::io(path, error))?;
     file.set_len(start).map_err(|error| JournalError::io(path, error))?;
     Ok(aside)
 }

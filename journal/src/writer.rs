@@ -2,7 +2,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::repair::{lock, open_locked, repair_locked};
+use crate::repair::{open_locked, repair_locked};
 use crate::{Event, JournalError, Repair, finite, frame};
 
 /// Appends events to a journal, which it holds for itself.
@@ -68,7 +68,8 @@ impl JournalWriter {
             .create_new(true)
             .open(path)
             .map_err(|error| JournalError::io(path, error))?;
-        lock(path, &file)?;
+        tilewright_storage::try_lock(&file).map_err(|error| JournalError::lock(path, error))?;
+        tilewright_storage::sync_folder(path).map_err(|error| JournalError::io(path, error))?;
         Ok(Self::on(path, file))
     }
 

@@ -18,6 +18,8 @@ mod document;
 mod error;
 mod export;
 pub mod expression;
+#[cfg(test)]
+mod fuzz;
 mod problem;
 mod salvage;
 mod source;

@@ -163,8 +163,13 @@ impl Registry {
 
 fn read(path: &Path) -> Result<Vec<(Record, String, Vec<u8>)>, RegistryError> {
     let file = File::open(path).map_err(RegistryError::io(path))?;
+    parse(path, BufReader::new(file))
+}
+
+/// Reads the content of an archive; `path` is its name in errors.
+pub(crate) fn parse(path: &Path, content: impl BufRead) -> Result<Vec<(Record, String, Vec<u8>)>, RegistryError> {
     let mut arrivals = Vec::new();
-    let mut lines = BufReader::new(file).lines().zip(1_u64..);
+    let mut lines = content.lines().zip(1_u64..);
     let wrong = |line, problem: String| RegistryError::Archive { path: path.to_owned(), line, problem };
     let not_one = || wrong(1, "not an archive of a registry".to_owned());
     let (header, _) = lines.next().ok_or_else(not_one)?;

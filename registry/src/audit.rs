@@ -61,6 +61,13 @@ pub enum Action {
     },
     /// A claim was tested, whatever came of it.
     Tested(ClaimTest),
+    /// What was damaged has been taken out, and kept elsewhere in the folder.
+    Repaired {
+        /// Files inside the registry's folder that keep what was damaged.
+        aside: Vec<String>,
+        /// Records and heuristics that are gone; an archive can bring records back.
+        gone: Vec<Digest>,
+    },
     /// A record is no longer to be used.
     Retracted {
         /// The record.
@@ -76,7 +83,27 @@ pub(crate) struct Line {
     /// Line in the file, from 1.
     pub(crate) number: u64,
     /// The entry and its hash, or what is wrong with the line.
-    pub(crate) content: Result<(AuditEntry, Digest), String>,
+    pub(crate) content: Result<(AuditEntry, Digest), LineProblem>,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LineProblem {
+    /// It is not what was written.
+    Damaged(&'static str),
+    /// It is intact, but says what this version does not know: a later one wrote it.
+    Newer(String),
+}
+
+impl std::fmt::Display for LineProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Damaged(problem) => f.write_str(problem),
+            Self::Newer(problem) => {
+                write!(f, "intact, and written by a later version ({problem}): use a newer tilewright")
+            }
+        }
+    }
 }
 
 /// A log as it was read.
@@ -100,17 +127,17 @@ impl AuditEntry {
         format!("{{\"hash\":\"{}\",\"entry\":{body}}}\n", Digest::of(body.as_bytes())).into_bytes()
     }
 
-    fn decode(line: &[u8]) -> Result<(Self, Digest), String> {
-        let form = || "not an audit entry".to_owned();
+    fn decode(line: &[u8]) -> Result<(Self, Digest), LineProblem> {
+        let form = || LineProblem::Damaged("not an audit entry");
         let rest = line.strip_prefix(HASH).ok_or_else(form)?;
         let (hash, rest) = rest.split_at_checked(64).ok_or_else(form)?;
         let body = rest.strip_prefix(ENTRY).and_then(|rest| rest.strip_suffix(b"}")).ok_or_else(form)?;
         let hash: Digest =
             std::str::from_utf8(hash).ok().and_then(|hash| hash.parse().ok()).ok_or_else(form)?;
         if Digest::of(body) != hash {
-            return Err("changed since it was written".to_owned());
+            return Err(LineProblem::Damaged("changed since it was written"));
         }
-        let entry = serde_json::from_slice(body).map_err(|error| format!("not understood: {error}"))?;
+        let entry = serde_json::from_slice(body).map_err(|error| LineProblem::Newer(error.to_string()))?;
         Ok((entry, hash))
     }
 }
@@ -142,6 +169,12 @@ impl Log {
         self.lines.iter().filter_map(|line| line.content.as_ref().ok()).map(|(entry, _)| entry)
     }
 
+    /// The first line that a later version wrote.
+    pub(crate) fn newer(&self) -> Option<u64> {
+        let newer = |line: &&Line| matches!(line.content, Err(LineProblem::Newer(_)));
+        self.lines.iter().find(newer).map(|line| line.number)
+    }
+
     /// Hash of the last line that has a readable one.
     pub(crate) fn head(&self) -> Digest {
         let last = self.lines.iter().rev().find_map(|line| line.content.as_ref().ok());
@@ -162,7 +195,7 @@ impl Log {
         for Line { number, content } in &self.lines {
             match content {
                 Err(problem) => {
-                    problems.push((*number, problem.clone()));
+                    problems.push((*number, problem.to_string()));
                     damaged_before = true;
                 }
                 Ok((entry, hash)) => {

@@ -2,6 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tilewright_stats::{Decision, RereadError};
+use tilewright_storage::{Holder, LockError};
 
 use crate::{Digest, RECORD_VERSION};
 
@@ -33,6 +34,25 @@ pub enum RegistryError {
         path: PathBuf,
         /// Version found.
         found: u32,
+    },
+    /// The audit log has a line of a later version, on which nothing of this one can follow.
+    #[error(
+        "{path}, line {line}: written by a later version; the kernels that this version understands can be read, to \
+         write use a newer tilewright"
+    )]
+    NewerLog {
+        /// The log.
+        path: PathBuf,
+        /// Line, from 1.
+        line: u64,
+    },
+    /// Another process writes the registry, and does not end.
+    #[error("{path} is being written by {holder}; wait for it to end, or stop it")]
+    Locked {
+        /// The log.
+        path: PathBuf,
+        /// The process.
+        holder: Holder,
     },
     /// A record's verdict cannot be made again.
     #[error("{path}: {error}")]
@@ -91,6 +111,13 @@ pub enum Refusal {
 impl RegistryError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |error| Self::Io { path: path.to_owned(), error }
+    }
+
+    pub(crate) fn lock(path: &Path) -> impl FnOnce(LockError) -> Self + '_ {
+        move |error| match error {
+            LockError::Held(holder) => Self::Locked { path: path.to_owned(), holder },
+            LockError::Io(error) => Self::Io { path: path.to_owned(), error },
+        }
     }
 
     pub(crate) fn damaged(path: &Path, problem: impl Into<String>) -> Self {

@@ -1,5 +1,7 @@
 //! What campaigns have learned beside their winners. Its form is the search's; here it is bytes with a subject.
 
+use std::collections::BTreeSet;
+
 use crate::audit::Log;
 use crate::{Action, Digest, Registry, RegistryError};
 
@@ -53,18 +55,29 @@ impl Registry {
 fn kept(log: &Log) -> Vec<KeptHeuristic> {
     let mut kept: Vec<KeptHeuristic> = Vec::new();
     for entry in log.entries() {
-        if let Action::Learned { heuristic, subject } = &entry.action {
-            kept.retain(|before| before.subject != *subject);
-            kept.push(KeptHeuristic { id: *heuristic, subject: subject.clone(), at: entry.at.clone() });
+        match &entry.action {
+            Action::Learned { heuristic, subject } => {
+                kept.retain(|before| before.subject != *subject);
+                kept.push(KeptHeuristic { id: *heuristic, subject: subject.clone(), at: entry.at.clone() });
+            }
+            Action::Repaired { gone, .. } => kept.retain(|before| !gone.contains(&before.id)),
+            _ => {}
         }
     }
     kept
 }
 
 /// Every heuristic that a log names, in force or not.
-pub(crate) fn named(log: &Log) -> impl Iterator<Item = Digest> {
-    log.entries().filter_map(|entry| match entry.action {
-        Action::Learned { heuristic, .. } => Some(heuristic),
-        _ => None,
-    })
+pub(crate) fn named(log: &Log) -> BTreeSet<Digest> {
+    let mut named = BTreeSet::new();
+    for entry in log.entries() {
+        match &entry.action {
+            Action::Learned { heuristic, .. } => {
+                named.insert(*heuristic);
+            }
+            Action::Repaired { gone, .. } => named.retain(|id| !gone.contains(id)),
+            _ => {}
+        }
+    }
+    named
 }

@@ -32,10 +32,13 @@ mod claims;
 mod conditions;
 mod digest;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod heuristic;
 mod kernel;
 mod record;
 mod registry;
+mod repair;
 mod standing;
 mod store;
 mod verify;
@@ -53,5 +56,6 @@ pub use kernel::{
 };
 pub use record::{RECORD_VERSION, Record};
 pub use registry::Registry;
+pub use repair::Repair;
 pub use standing::{Listed, Standing, Verified};
 pub use verify::{Problem, Report};

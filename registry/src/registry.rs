@@ -1,10 +1,12 @@
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tilewright_ir::WorkloadKey;
 use tilewright_stats::{Decision, EvidenceKind, Judged};
+use tilewright_storage::{keep_aside, sync_folder, wait_for_lock};
 
 use crate::audit::Log;
 use crate::standing::{self, Listed, Standing, Verified};
@@ -21,9 +23,10 @@ pub struct Registry {
     cache: Mutex<Cache>,
 }
 
-/// What was made of the log when it had `bytes` bytes of whole lines.
+/// What was made of the log when it was this file with `bytes` bytes of whole lines.
 #[derive(Debug, Default)]
 struct Cache {
+    file: u64,
     bytes: u64,
     listed: Arc<[Listed]>,
 }
@@ -161,14 +164,15 @@ impl Registry {
     /// When the audit log cannot be read. Damaged lines are left out; `verify_chain` names them.
     pub fn list(&self) -> Result<Arc<[Listed]>, RegistryError> {
         let path = self.log_path();
-        let bytes = match fs::metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            found => found.map_err(RegistryError::io(&path))?.len(),
+        // A repair replaces the file.
+        let (file, bytes) = match fs::metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (0, 0),
+            found => found.map(|found| (found.ino(), found.len())).map_err(RegistryError::io(&path))?,
         };
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if cache.bytes != bytes {
+        if (cache.file, cache.bytes) != (file, bytes) {
             let log = self.log()?;
-            *cache = Cache { bytes: log.whole_bytes, listed: standing::list(&log).into() };
+            *cache = Cache { file, bytes: log.whole_bytes, listed: standing::list(&log).into() };
         }
         Ok(Arc::clone(&cache.listed))
     }
@@ -231,6 +235,19 @@ impl Registry {
         self.locked(|_, _| Ok(((), Vec::new())), "")
     }
 
+    /// The log, open and locked.
+    pub(crate) fn lock(&self) -> Result<File, RegistryError> {
+        let path = self.log_path();
+        let new = !path.exists();
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = wait_for_lock(&path, &options).map_err(RegistryError::lock(&path))?;
+        if new {
+            sync_folder(&path).map_err(RegistryError::io(&path))?;
+        }
+        Ok(file)
+    }
+
     /// Runs `work` on the log while no other process writes, then appends the actions that it gives. When
     /// anything fails, the files that `work` says it has made are removed again: nothing leads to them.
     pub(crate) fn locked<T>(
@@ -240,19 +257,14 @@ impl Registry {
     ) -> Result<T, RegistryError> {
         fs::create_dir_all(&self.folder).map_err(RegistryError::io(&self.folder))?;
         let path = self.log_path();
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(RegistryError::io(&path))?;
-        // The lock ends with the process, so none is ever left behind.
-        file.lock().map_err(RegistryError::io(&path))?;
+        let mut file = self.lock()?;
         let mut log = self.log()?;
+        if let Some(line) = log.newer() {
+            return Err(RegistryError::NewerLog { path, line });
+        }
         let mut fresh = Vec::new();
         let done = work(&log, &mut fresh).and_then(|(result, actions)| {
-            append(&mut file, &mut log, at, actions).map_err(RegistryError::io(&path))?;
+            append(&path, &mut file, &mut log, at, actions).map_err(RegistryError::io(&path))?;
             Ok(result)
         });
         if done.is_err() {
@@ -266,7 +278,7 @@ impl Registry {
 }
 
 /// All lines or none.
-fn append(file: &mut File, log: &mut Log, at: &str, actions: Vec<Action>) -> io::Result<()> {
+fn append(path: &Path, file: &mut File, log: &mut Log, at: &str, actions: Vec<Action>) -> io::Result<()> {
     let end = log.whole_bytes;
     let mut lines = Vec::new();
     for action in actions {
@@ -277,8 +289,15 @@ fn append(file: &mut File, log: &mut Log, at: &str, actions: Vec<Action>) -> io:
     if lines.is_empty() {
         return Ok(());
     }
-    // What an interrupted writer left behind the last whole line never counted.
-    file.set_len(end)?;
+    if log.unfinished_bytes > 0 {
+        // What an interrupted writer left behind the last whole line never counted, but somebody may look for it.
+        let mut torn = Vec::new();
+        file.seek(SeekFrom::Start(end))?;
+        file.read_to_end(&mut torn)?;
+        keep_aside(path, &torn)?;
+        file.set_len(end)?;
+        log.unfinished_bytes = 0;
+    }
     file.seek(SeekFrom::Start(end))?;
     if let Err(error) = file.write_all(&lines).and_then(|()| file.sync_all()) {
         // The error to report is the first; readers pass over an unfinished line.

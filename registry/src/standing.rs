@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_stats::EvidenceKind;
 
@@ -49,6 +49,7 @@ pub enum Standing {
 /// All records of a log in order of arrival.
 pub(crate) fn list(log: &Log) -> Vec<Listed> {
     let mut listed: Vec<Listed> = Vec::new();
+    let mut gone = BTreeSet::new();
     let mut stacks: BTreeMap<(String, EvidenceKind), Vec<usize>> = BTreeMap::new();
     let stack = |key: &str, kind: EvidenceKind| (key.to_owned(), source(kind));
     for entry in log.entries() {
@@ -72,6 +73,12 @@ pub(crate) fn list(log: &Log) -> Vec<Listed> {
                 }
             }
             Action::Learned { .. } | Action::Tested(_) => {}
+            Action::Repaired { gone: lost, .. } => {
+                for stack in stacks.values_mut() {
+                    stack.retain(|&place| !lost.contains(&listed[place].record));
+                }
+                gone.extend((0..listed.len()).filter(|&place| lost.contains(&listed[place].record)));
+            }
             Action::Retracted { record, .. } => {
                 for stack in stacks.values_mut() {
                     stack.retain(|&place| listed[place].record != *record);
@@ -85,7 +92,8 @@ pub(crate) fn list(log: &Log) -> Vec<Listed> {
     for place in stacks.values().filter_map(|stack| stack.last()) {
         listed[*place].standing = Standing::Current;
     }
-    listed
+    let places = 0..;
+    places.zip(listed).filter(|(place, _)| !gone.contains(place)).map(|(_, listed)| listed).collect()
 }
 
 /// Records for a key that may be used, the one in force first.

@@ -1,8 +1,10 @@
 //! Files named after their content.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use tilewright_storage::{replace, sync_folder};
 
 use crate::{Digest, RegistryError};
 
@@ -72,16 +74,8 @@ impl Store {
 
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
-        let beside = path.with_extension("new");
-        let written = File::create(&beside).and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.sync_all()
-        });
-        if let Err(error) = written.and_then(|()| fs::rename(&beside, path)) {
-            // Best effort: a full disk should not also keep the failed attempt.
-            fs::remove_file(&beside).ok();
-            return Err(error);
-        }
-        File::open(&self.folder)?.sync_all()
+        // The folder's own name, should it be new.
+        sync_folder(&self.folder)?;
+        replace(path, bytes)
     }
 }

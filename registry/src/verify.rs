@@ -6,6 +6,7 @@ use tilewright_ir::WorkloadKey;
 
 use crate::audit::Log;
 use crate::registry::check;
+use crate::repair::is_aside;
 use crate::standing;
 use crate::{Digest, Registry, RegistryError};
 
@@ -75,7 +76,7 @@ impl Registry {
                 Err(problem) => problems.push(problem),
             }
         }
-        let learned: BTreeSet<Digest> = crate::heuristic::named(&log).collect();
+        let learned: BTreeSet<Digest> = crate::heuristic::named(&log);
         for &id in &learned {
             if let Err(error) = self.heuristic(id) {
                 let path = self.heuristics.path(id);
@@ -91,6 +92,7 @@ impl Registry {
         let stray =
             heuristics.into_iter().filter(|id| !learned.contains(id)).map(|id| self.heuristics.path(id));
         let odd = odd_records.into_iter().chain(odd_codes).chain(odd_heuristics);
+        let odd = odd.filter(|path| !is_aside(path));
         for path in unnamed.chain(unused).chain(stray).chain(odd) {
             problems.push(Problem {
                 path,

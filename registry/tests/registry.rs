@@ -350,6 +350,54 @@ fn an_unfinished_line_is_passed_over_and_then_replaced() {
 
 // U040, U095
 #[test]
+fn a_torn_line_is_kept_aside_when_the_log_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, _) = filled(folder.path());
+    let path = folder.path().join("audit.jsonl");
+    let log = fs::read(&path).unwrap();
+    let torn = &log[..log.len() - 9];
+    fs::write(&path, torn).unwrap();
+    registry.publish(&kernel(&key(8, "zen3"), &[8; 4], Incumbent::Default, 0.8), &[8; 4], AT).unwrap();
+    let start = torn.iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
+    let asides: Vec<Vec<u8>> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .filter(|file| file.to_string_lossy().contains("audit.jsonl.aside-"))
+        .map(|file| fs::read(file).unwrap())
+        .collect();
+    assert_eq!(asides, [torn[start..].to_vec()]);
+    assert_eq!(registry.list().unwrap().len(), 3);
+}
+
+#[test]
+fn a_line_of_a_later_version_is_passed_over_by_readers_and_stops_writers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, _) = filled(folder.path());
+    let path = folder.path().join("audit.jsonl");
+    let mut log = fs::read_to_string(&path).unwrap();
+    let body = "{\"sequence\":4,\"action\":{\"foretold\":{}}}";
+    log.push_str(&format!("{{\"hash\":\"{}\",\"entry\":{body}}}\n", Digest::of(body.as_bytes())));
+    fs::write(&path, &log).unwrap();
+    assert!(registry.lookup(&key(64, "zen3")).unwrap().is_some());
+    let publish = registry.publish(&kernel(&key(8, "zen3"), &[8; 4], Incumbent::Default, 0.8), &[8; 4], AT);
+    for error in [publish.unwrap_err(), registry.repair(AT).unwrap_err()] {
+        assert!(matches!(error, RegistryError::NewerLog { line: 4, .. }), "{error}");
+        assert!(error.to_string().contains("use a newer tilewright"), "{error}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), log);
+}
+
+#[test]
+fn the_order_of_the_log_decides_whatever_its_clock_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let (registry, records) = filled(folder.path());
+    let better = kernel(&key(64, "zen3"), b"new", Incumbent::Record(records[0]), 0.9);
+    let id = registry.publish(&better, b"new", "1970-01-01T00:00:00+00:00").unwrap();
+    assert_eq!(registry.lookup(&key(64, "zen3")).unwrap().unwrap().id, id);
+    assert!(registry.verify_chain().unwrap().is_sound());
+}
+
+#[test]
 fn writers_wait_for_one_another() {
     let folder = tempfile::tempdir().unwrap();
     std::thread::scope(|scope| {
@@ -406,6 +454,45 @@ proptest! {
         // A line end that is gone takes two lines of the log with it.
         let lost = if file == 0 && bytes[at] ^ (1_u8 << bit) == b'\n' { 2 } else { 1 };
         prop_assert!(found.count() >= 3 - lost);
+    }
+
+    #[test]
+    fn a_repair_keeps_what_is_sound_and_an_archive_brings_the_rest_back(
+        hits in prop::collection::vec((0_usize..7, 0.0..1.0_f64, 0..8_u32), 1..4),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let (registry, records) = filled(folder.path());
+        registry.keep_heuristic("a subject", b"learned", AT).unwrap();
+        let archive = folder.path().join("archive");
+        fs::write(&archive, registry.export().unwrap().archive).unwrap();
+        let paths: Vec<_> = std::iter::once(folder.path().join("audit.jsonl"))
+            .chain(records.iter().map(|id| folder.path().join(format!("records/{id}.json"))))
+            .chain([64_u8, 128, 0].map(|byte| {
+                folder.path().join(format!("artifacts/{}.bin", Digest::of(&[byte; 40])))
+            }))
+            .collect();
+        for (file, share, bit) in hits {
+            let mut bytes = fs::read(&paths[file]).unwrap();
+            let at = (share * bytes.len() as f64) as usize;
+            bytes[at] ^= 1_u8 << bit;
+            fs::write(&paths[file], &bytes).unwrap();
+        }
+        let usable = |registry: &Registry| [64, 128, 256].map(|size| {
+            let record = registry.lookup(&key(size, "zen3")).unwrap();
+            record.is_some_and(|record| registry.code(&record).is_ok())
+        });
+        // What was listed before is still remembered there.
+        let registry = Registry::open(folder.path());
+        let before = usable(&registry);
+        let done = registry.repair(AT).unwrap();
+        let report = registry.verify_chain().unwrap();
+        prop_assert!(report.is_sound(), "{:?}", report.problems);
+        prop_assert_eq!(usable(&registry), before);
+        prop_assert_eq!(done.aside.iter().filter(|file| !file.is_file()).count(), 0);
+        prop_assert_eq!(registry.repair(AT).unwrap().aside.len(), 0);
+        registry.import(&archive, AT).unwrap();
+        prop_assert_eq!(usable(&registry), [true; 3]);
+        prop_assert!(registry.verify_chain().unwrap().is_sound());
     }
 
     #[test]

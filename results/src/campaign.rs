@@ -29,6 +29,8 @@ pub struct Campaign {
     pub ended: Option<CampaignEnded>,
     /// Lines of the journal that could not be read.
     pub damage: Vec<Damage>,
+    /// Lines that could not be read any more when the journal was repaired.
+    pub lost_lines: u64,
 }
 
 impl Campaign {
@@ -59,6 +61,7 @@ impl Campaign {
             confirmation: None,
             ended: None,
             damage: journal.damage,
+            lost_lines: 0,
         };
         for entry in journal.entries {
             match entry.event {
@@ -70,6 +73,7 @@ impl Campaign {
                 }
                 // How a candidate was thought of; the trial itself names the proposer.
                 Event::ProposerAnswered(_) => {}
+                Event::LinesLost(_) => campaign.lost_lines += 1,
                 Event::TrialFinished(finished) => campaign.trials.push(*finished),
                 Event::IncumbentMoved(moved) => campaign.moves.push(moved),
                 Event::CeilingMeasured(measured) => campaign.ceilings.push(measured),

@@ -12,6 +12,8 @@ mod campaign;
 mod cost_model;
 mod credit;
 mod digest;
+#[cfg(test)]
+mod fuzz;
 mod heuristics;
 mod linear;
 pub mod policy;

@@ -1,16 +1,21 @@
 //! The file that asks for a matrix, and the folder that holds what comes of it.
 
+use std::fs::{File, OpenOptions};
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use tilewright_journal::{Known, MATRIX_FILE, Matrix, MatrixHeuristics, Source};
 use tilewright_registry::Registry;
 use tilewright_search::strategies;
 use tilewright_simulator::chips;
+use tilewright_storage::LockError;
 
 use super::arguments::How;
 use crate::advice::Pool;
 use crate::{UsageError, place};
+
+/// Empty; whoever carries the matrix out holds its lock.
+const LOCK_FILE: &str = "running.lock";
 
 /// A matrix and its folder.
 pub(super) struct Folder {
@@ -91,6 +96,22 @@ impl Folder {
     /// Where a recording is; the folder need not exist yet.
     pub(super) fn recording(&self, file: &Path) -> Result<PathBuf> {
         whole(&self.path.join(file))
+    }
+
+    /// Takes the folder for this process: one carries out a matrix, any number may look.
+    pub(super) fn lock(&self) -> Result<File> {
+        std::fs::create_dir_all(&self.path)
+            .with_context(|| format!("cannot make the folder {}", self.path.display()))?;
+        let file = self.path.join(LOCK_FILE);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        tilewright_storage::open_locked(&file, &options).map_err(|error| match error {
+            LockError::Held(holder) => anyhow!(
+                "{} is being carried out by {holder}; wait for it to end, or stop it",
+                self.path.display()
+            ),
+            LockError::Io(error) => anyhow!(error).context(format!("cannot lock {}", file.display())),
+        })
     }
 
     /// Writes down what is asked, so that it can be resumed.

@@ -1,6 +1,7 @@
 //! Runs the cells of a matrix that have not ended: simulated and recorded ones at the same time, then measured
 //! ones one after the other, with nothing beside them.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -21,6 +22,7 @@ pub(super) fn run(folder: &mut Folder, how: &How) -> Result<Ending> {
     let pool = folder.advice(how)?;
     let folder = &*folder;
     let bench = Bench::new(folder, pool, quiet)?;
+    let _lock = folder.lock()?;
     folder.write()?;
     let stop = stop_flag()?;
     let mut open = Vec::new();
@@ -42,8 +44,8 @@ pub(super) fn run(folder: &mut Folder, how: &How) -> Result<Ending> {
             Err(error) => Some(format!("{error:#}")),
         };
         if let Some(why) = failure {
-            let line = format!("{}: {why}", cell.folder().display());
-            failures.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            let failure = Failure::new(folder, cell, &why);
+            failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
         }
         display.ended();
     };
@@ -69,11 +71,39 @@ pub(super) fn run(folder: &mut Folder, how: &How) -> Result<Ending> {
             failures.len(),
             cells.len(),
             folder.path.display(),
-            failures.join("\n")
+            Failure::text(&failures)
         );
     }
     let found = cells.iter().any(|cell| cell.best_ns.is_some());
     Ok(if found { Ending::Done } else { Ending::NothingValid })
+}
+
+/// A cell that could not go on.
+struct Failure {
+    cell: String,
+    /// Why, without the names that differ from cell to cell.
+    why: String,
+}
+
+impl Failure {
+    fn new(folder: &Folder, cell: &Cell<'_>, why: &str) -> Self {
+        let path = folder.path.join(cell.folder());
+        let why = why.replace(&*path.to_string_lossy(), "its folder");
+        Self { cell: cell.folder().display().to_string(), why }
+    }
+
+    /// One line a reason: a full disk is the same for all.
+    fn text(failures: &[Self]) -> String {
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for failure in failures {
+            reasons.entry(&failure.why).or_default().push(&failure.cell);
+        }
+        let line = |(why, cells): (&str, Vec<&str>)| match &cells[..] {
+            [cell, others @ ..] if !others.is_empty() => format!("{cell} and {} more: {why}", others.len()),
+            cells => format!("{}: {why}", cells.concat()),
+        };
+        reasons.into_iter().map(line).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Whether a cell has nothing more to do: it ended by itself, and was asked what it is asked now.

@@ -91,7 +91,6 @@ pub(crate) fn conduct(
     let request = &plan.started.request;
     let settings =
         CampaignSettings { seed: request.seed, budget: budget(request), ..CampaignSettings::default() };
-    write_request(request, &plan.folder)?;
     let (mut writer, events, damage) = open_journal(&plan.folder, &plan.started, quiet)?;
     let strategy: Box<dyn Strategy> = if let Some(proposer) = &plan.proposer {
         Box::new(proposer.start(answers(&events))?)
@@ -151,8 +150,6 @@ fn budget(request: &CampaignRequest) -> Budget {
 }
 
 fn write_request(request: &CampaignRequest, folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let file = folder.join(CAMPAIGN_FILE);
     request.write(&file).with_context(|| format!("cannot write to {}", folder.display()))
 }
@@ -163,15 +160,31 @@ fn open_journal(
     started: &CampaignStarted,
     quiet: bool,
 ) -> Result<(JournalWriter, Vec<Event>, Option<String>)> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let path = folder.join(JOURNAL_FILE);
-    // A journal without its first line was begun and killed at once: it holds nothing yet.
+    // The journal's lock comes before anything is written. A journal without its first line was begun and killed
+    // at once: it holds nothing yet.
     if !path.exists() {
         let mut writer = JournalWriter::create(&path)?;
+        write_request(&started.request, folder)?;
         writer.append(&Event::CampaignStarted(Box::new(started.clone())))?;
         return Ok((writer, Vec::new(), None));
     }
     let (mut writer, repair) = JournalWriter::resume(&path)?;
     let journal = Journal::read(&path)?;
+    let begun = journal.events().find_map(|event| match event {
+        Event::CampaignStarted(started) => Some(&started.subject),
+        _ => None,
+    });
+    if let Some(begun) = begun.filter(|&begun| *begun != started.subject) {
+        bail!(UsageError(format!(
+            "{} is a campaign of {begun}, which is not what it would go on with ({}): use a new folder",
+            folder.display(),
+            started.subject
+        )));
+    }
+    write_request(&started.request, folder)?;
     if !quiet {
         for damage in &journal.damage {
             output::note(&format!("warning: {}: {damage}; the rest is used", path.display()));
@@ -180,23 +193,23 @@ fn open_journal(
             output::note(&format!("note: a line that was cut off was moved to {}", aside.display()));
         }
     }
-    let damage = journal.damage.first().map(ToString::to_string);
+    let damage = journal.damage.first().map(ToString::to_string).or_else(|| lost(&journal));
     let events: Vec<Event> = journal.entries.into_iter().map(|entry| entry.event).collect();
     if events.is_empty() {
         writer.append(&Event::CampaignStarted(Box::new(started.clone())))?;
         return Ok((writer, events, damage));
     }
-    let begun = start_of(&events).map(|begun| &begun.subject);
-    if let Some(begun) = begun.filter(|&begun| *begun != started.subject) {
-        bail!(UsageError(format!(
-            "{} is a campaign of {begun}, which is not what it would go on with ({}): use a new folder",
-            folder.display(),
-            started.subject
-        )));
-    }
     let trials = events.iter().filter(|event| matches!(event, Event::TrialFinished(_))).count() as u64;
     writer.append(&Event::CampaignResumed(CampaignResumed { resumed: now(), tool: tool(), trials }))?;
     Ok((writer, events, damage))
+}
+
+/// Where lines were lost that a repair has taken out.
+fn lost(journal: &Journal) -> Option<String> {
+    journal.entries.iter().find_map(|entry| match &entry.event {
+        Event::LinesLost(lost) => Some(format!("line {}: lines before it were lost, see {}", entry.line, lost.aside)),
+        _ => None,
+    })
 }
 
 /// How the recorded campaign began.

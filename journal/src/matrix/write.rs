@@ -10,7 +10,7 @@ impl Matrix {
     /// # Errors
     /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), MatrixError> {
-        crate::checkpoint::replace(path, self.to_toml().as_bytes())
+        tilewright_storage::replace(path, self.to_toml().as_bytes())
             .map_err(|error| MatrixError::Io { path: path.to_owned(), error })
     }
 
