@@ -2,7 +2,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::Mutator;
@@ -126,7 +126,10 @@ impl Fuzz {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "nothing is decided by it but whether an input takes far too long")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nothing is decided by it but whether an input takes far too long"
+)]
 fn now() -> Instant {
     Instant::now()
 }

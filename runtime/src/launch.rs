@@ -65,7 +65,13 @@ impl LoadedKernel {
         let code = ExecutableCode::load(artifact)?;
         let entry = code.entry(name)?;
         let workspace = workspace(artifact.workspace_bytes as usize)?;
-        Ok(Self { entry, workers: artifact.workers as usize, workspace, code: Some(code), not_shared: PhantomData })
+        Ok(Self {
+            entry,
+            workers: artifact.workers as usize,
+            workspace,
+            code: Some(code),
+            not_shared: PhantomData,
+        })
     }
 
     /// A function that is mapped already and stays mapped, with the workspace that it asks for.
@@ -77,7 +83,13 @@ impl LoadedKernel {
         workers: usize,
         workspace_bytes: usize,
     ) -> Result<Self, RuntimeError> {
-        Ok(Self { entry, workers, workspace: workspace(workspace_bytes)?, code: None, not_shared: PhantomData })
+        Ok(Self {
+            entry,
+            workers,
+            workspace: workspace(workspace_bytes)?,
+            code: None,
+            not_shared: PhantomData,
+        })
     }
 
     /// Number of workers that a launch must have.

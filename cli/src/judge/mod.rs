@@ -9,7 +9,7 @@ use tilewright_codegen::Artifact;
 use tilewright_evaluator::{EvaluatorError, JudgeError, JudgeRequest, UserKernel, judge as judge_kernel};
 use tilewright_ir::{Workload, WorkloadKey, default_schedule, legalise, lower};
 use tilewright_registry::Registry;
-use tilewright_runtime::{HostFacts, dispatch};
+use tilewright_runtime::{Dispatched, HostFacts, dispatch};
 
 pub(crate) use arguments::{Against, JUDGE_EXAMPLES, Judge};
 use printed::{Printed, Rival};
@@ -60,12 +60,23 @@ pub(crate) fn judge(arguments: &Judge) -> Result<Ending> {
 fn rival(arguments: &Judge, target: &Target, key: &WorkloadKey) -> Result<(Rival, Artifact)> {
     if arguments.against != Some(Against::Default) {
         let folder = place::registry(arguments.registry.as_deref())?;
-        if let Some((record, artifact)) = dispatch(&Registry::open(&folder), key)? {
-            let schedule = record.kernel.subject().schedule.to_string();
-            return Ok((
-                Rival { kernel: "registered", record: Some(record.id.to_string()), schedule },
-                artifact,
-            ));
+        match dispatch(&Registry::open(&folder), key, &HostFacts::detect().conditions())? {
+            Dispatched::Kernel(record, artifact) => {
+                let schedule = record.kernel.subject().schedule.to_string();
+                return Ok((
+                    Rival { kernel: "registered", record: Some(record.id.to_string()), schedule },
+                    artifact,
+                ));
+            }
+            Dispatched::Unverified { record, reasons } if arguments.against == Some(Against::Registry) => {
+                let text = format!(
+                    "the registered kernel {record} must be verified again before it is compared with: {} \
+                     (`tilewright registry verify`)",
+                    reasons.join(", ")
+                );
+                return Err(UsageError(text).into());
+            }
+            Dispatched::Unverified { .. } | Dispatched::Nothing => {}
         }
         if arguments.against == Some(Against::Registry) {
             let text = format!(

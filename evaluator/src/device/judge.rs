@@ -19,9 +19,7 @@ use super::plausible::CEILING_MARGIN;
 use super::undisturbed::PairPlan;
 use super::{confirm, is_the_machines};
 use crate::EvaluatorError;
-use crate::stand::{
-    Effort, Fresh, Isolation, StandCeiling, StandSettings, Subject, TestStand, UserKernel,
-};
+use crate::stand::{Effort, Fresh, Isolation, StandCeiling, StandSettings, Subject, TestStand, UserKernel};
 
 /// What is to be judged.
 #[derive(Debug, Clone)]

@@ -23,7 +23,7 @@ pub(crate) struct LayerNorm;
 
 const RMS_NAMES: [&str; 5] = ["rows", "cols", "dtype", "eps", "residual"];
 const LAYER_NAMES: [&str; 4] = ["rows", "cols", "dtype", "eps"];
-/// Added to the mean square where nothing else is said: what PyTorch's LayerNorm and most RMSNorm models use.
+/// Added to the mean square where nothing else is said: what `torch.nn.LayerNorm` and most models with `rms_norm` use.
 const EPSILON: f32 = 1e-5;
 
 fn settings(fields: &Fields<'_>) -> Result<([u64; 2], f32), WorkloadError> {

@@ -1,6 +1,6 @@
 //! Rotary position embedding: pairs of each head's elements turned by an angle of their position.
 //!
-//! Half-split pairs, as in GPT-NeoX, Llama and Qwen: element `i` with `i + dim/2` (Su et al., RoFormer, 2021). The
+//! Half-split pairs, as in GPT-NeoX, Llama and Qwen: element `i` with `i + dim/2` (Su et al., *Enhanced Transformer with Rotary Position Embedding*, 2021). The
 //! angles' cosines and sines are operands, tokens × dim/2. Example: `rope:tokens=512,heads=16,dim=128,dtype=f32`.
 
 use super::fields::{Fields, LARGEST_OPERAND, value_error};

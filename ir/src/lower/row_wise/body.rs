@@ -112,8 +112,8 @@ impl Nest<'_> {
         self.builder.buffer(if shared { buffer.owned_by(THREAD) } else { buffer })
     }
 
-    fn vector_buffer(&mut self, name: String) -> BufferId {
-        self.buffer(Buffer::new(&name, DataType::F32, [self.plan.lanes as i64], "register"))
+    fn vector_buffer(&mut self, name: &str) -> BufferId {
+        self.buffer(Buffer::new(name, DataType::F32, [self.plan.lanes as i64], "register"))
     }
 
     /// Everything that is done for one row.
@@ -165,7 +165,7 @@ impl Nest<'_> {
             .iter()
             .any(|stage| !matches!(stage, Stage::Row(_)) && stage.reads().contains(&number));
         if read {
-            let vector = self.vector_buffer(format!("w{number}"));
+            let vector = self.vector_buffer(&format!("w{number}"));
             let spread = Instruction::map(
                 [Axis::new(self.lane, self.plan.lanes)],
                 Access::new(vector, [self.lane]),
@@ -191,7 +191,7 @@ impl Nest<'_> {
         let mut partial: BTreeMap<(usize, u64), BufferId> = BTreeMap::new();
         for &(number, combine) in &reductions {
             for vector in 0..self.plan.vectors {
-                let buffer = self.vector_buffer(format!("s{number}"));
+                let buffer = self.vector_buffer(&format!("s{number}"));
                 let clear = Instruction::fill(lanes.clone(), Access::new(buffer, [lane]), identity(combine));
                 body.extend([buffer.into(), clear.vector(lane).into()]);
                 partial.insert((number, vector), buffer);
@@ -231,7 +231,7 @@ impl Nest<'_> {
         let mut temporaries = BTreeMap::new();
         for (&number, &times) in &uses {
             if times > 1 {
-                let buffer = self.vector_buffer(format!("t{number}"));
+                let buffer = self.vector_buffer(&format!("t{number}"));
                 body.push(buffer.into());
                 temporaries.insert(number, buffer);
             }
