@@ -79,13 +79,13 @@ pub enum JudgeError {
     #[error("rejected: {error}")]
     Rejected {
         /// How it failed.
-        error: EvalError,
+        error: Box<EvalError>,
         /// How the worker was confined.
         isolation: Isolation,
     },
     /// The rival, which passed before, failed now.
     #[error("what it is compared with failed: {0}")]
-    Rival(EvalError),
+    Rival(Box<EvalError>),
     /// There is no worker to try it in.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
@@ -110,12 +110,14 @@ fn attempt(request: &JudgeRequest, seed: u64) -> Result<Judgement, JudgeError> {
     let settings = StandSettings { executable: executable.clone(), seed, thorough: true };
     let rival_seen = examine_rival(key, &settings, rival)?;
     let mut stand = TestStand::for_library(key, settings, kernel.clone())?;
-    stand.set_incumbent(rival).map_err(JudgeError::Rival)?;
+    stand.set_incumbent(rival).map_err(|error| JudgeError::Rival(Box::new(error)))?;
     match measure(&mut stand, key.threads, rival_seen.first_ns, seed) {
         Ok(judged) => Ok(judged),
         // What the system's loader says concerns the file, not what the kernel did.
         Err(EvalError::Compile(text)) => Err(JudgeError::Unusable(text)),
-        Err(error) => Err(JudgeError::Rejected { error, isolation: stand.isolation().clone() }),
+        Err(error) => {
+            Err(JudgeError::Rejected { error: Box::new(error), isolation: stand.isolation().clone() })
+        }
     }
 }
 
@@ -126,7 +128,7 @@ fn examine_rival(
 ) -> Result<Examined, JudgeError> {
     let mut stand = TestStand::new(key, settings.clone())?;
     let limit = patience(&stand);
-    stand.examine(rival, limit).map_err(JudgeError::Rival)
+    stand.examine(rival, limit).map_err(|error| JudgeError::Rival(Box::new(error)))
 }
 
 fn measure(stand: &mut TestStand, threads: u32, rival_ns: f64, seed: u64) -> Result<Judgement, EvalError> {
