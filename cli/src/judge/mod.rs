@@ -37,7 +37,7 @@ pub(crate) fn judge(arguments: &Judge) -> Result<Ending> {
     }
     let judged = match judge_kernel(&request) {
         Ok(judged) => Ok(judged),
-        Err(JudgeError::Rejected { error, isolation }) => Err((error, isolation)),
+        Err(JudgeError::Rejected { error, isolation }) => Err((*error, isolation)),
         Err(JudgeError::Unusable(text)) => {
             return Err(UsageError(format!("cannot load {}: {text}", arguments.library.display())).into());
         }

@@ -79,13 +79,13 @@ pub enum JudgeError {
     #[error("rejected: {error}")]
     Rejected {
         /// How it failed.
-        error: EvalError,
+        error: Box<EvalError>,
         /// How the worker was confined.
         isolation: Isolation,
     },
     /// The rival, which passed before, failed now.
     #[error("what it is compared with failed: {0}")]
-    Rival(EvalError),
+    Rival(Box<EvalError>),
     /// There is no worker to try it in.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
@@ -111,12 +111,14 @@ fn attempt(request: &JudgeRequest, seed: u64) -> Result<Judgement, JudgeError> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let resolved = resolve_rival(key, &settings, rival, &mut rng)?;
     let mut stand = TestStand::for_library(key, settings, kernel.clone())?;
-    stand.set_incumbent(rival).map_err(JudgeError::Rival)?;
+    stand.set_incumbent(rival).map_err(JudgeError::rival)?;
     match measure(&mut stand, key.threads, &resolved, &mut rng) {
         Ok(judged) => Ok(judged),
         // What the system's loader says concerns the file, not what the kernel did.
         Err(EvalError::Compile(text)) => Err(JudgeError::Unusable(text)),
-        Err(error) => Err(JudgeError::Rejected { error, isolation: stand.isolation().clone() }),
+        Err(error) => {
+            Err(JudgeError::Rejected { error: Box::new(error), isolation: stand.isolation().clone() })
+        }
     }
 }
 
@@ -139,9 +141,9 @@ fn resolve_rival(
 ) -> Result<Resolved, JudgeError> {
     let mut stand = TestStand::new(key, settings.clone())?;
     let limit = patience(&stand);
-    let rival_ns = stand.examine(rival, limit).map_err(JudgeError::Rival)?.first_ns;
-    stand.set_incumbent(rival).map_err(JudgeError::Rival)?;
-    let resolved = resolution(&mut stand, rival_ns, rng).map_err(JudgeError::Rival)?;
+    let rival_ns = stand.examine(rival, limit).map_err(JudgeError::rival)?.first_ns;
+    stand.set_incumbent(rival).map_err(JudgeError::rival)?;
+    let resolved = resolution(&mut stand, rival_ns, rng).map_err(JudgeError::rival)?;
     let gate = ConfirmedClaim::at_least(resolved.margin, CLAIM_LEVEL);
     Ok(Resolved { rival_ns, sample_ns: resolved.sample_ns, gate })
 }
@@ -211,6 +213,12 @@ fn decide(
     let (confirmed, ceilings) = confirm::pairs(stand, &plan, rng)?;
     let evidence = Evidence::Claim { sequential, confirmation: confirmed.times };
     Ok(Decided { verdict: resolved.gate.judge(&evidence), evidence, ceilings })
+}
+
+impl JudgeError {
+    fn rival(error: EvalError) -> Self {
+        Self::Rival(Box::new(error))
+    }
 }
 
 impl Decided {

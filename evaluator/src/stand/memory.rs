@@ -93,8 +93,7 @@ impl StandSet {
         fill(kind, computation, output, &mut decoy, &mut ChaCha8Rng::from_rng(rng));
         let inputs = digest(&buffers, &arguments);
         let described = &computation.operands()[output];
-        let dense =
-            layouts[output].elements() * described.data_type.block().bytes as u64 == layouts[output].bytes();
+        let dense = layouts[output].elements() * described.data_type.block().bytes == layouts[output].bytes();
         Ok(Self { buffers, arguments, pristine, decoy, disguised: false, output, dense, kind, inputs, check })
     }
 

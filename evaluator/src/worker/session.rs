@@ -136,27 +136,27 @@ impl Session {
         }
     }
 
+    /// Loads the library under the loader's filter, and puts the filter for kernels in force.
+    fn load_function(&mut self, slot: Slot) -> Result<KernelEntry, Refused> {
+        let library = self.library.as_ref().ok_or(Refused::Request("there is no library"))?;
+        // Constructors are the candidate's code too.
+        self.area.set_running(1 + slot as u64);
+        let entry = library.load().map_err(Refused::Library)?;
+        settled(0)?;
+        let mut confinement = Confinement::default();
+        sandbox::seal_objects(&self.maps, &[], &mut confinement);
+        sandbox::confine_calls(Phase::Working, &self.maps, &mut confinement);
+        let filtered = Measure::ALL.iter().position(|measure| *measure == Measure::FewSystemCalls);
+        let loading = filtered.is_some_and(|at| self.area.measures() >> at & 1 == 1);
+        if loading && !confinement.has(Measure::FewSystemCalls) {
+            return Err(Refused::Request("the filter of system calls for kernels was refused"));
+        }
+        Ok(*self.function.insert(entry))
+    }
+
     fn load_library(&mut self, slot: Slot, workers: u64, workspace_bytes: u64) -> Result<Reply, Refused> {
         self.kernels[slot as usize] = None;
-        let entry = match self.function {
-            Some(entry) => entry,
-            None => {
-                let library = self.library.as_ref().ok_or(Refused::Request("there is no library"))?;
-                // Constructors are the candidate's code too.
-                self.area.set_running(1 + slot as u64);
-                let entry = library.load().map_err(Refused::Library)?;
-                settled(0)?;
-                let mut confinement = Confinement::default();
-                sandbox::seal_objects(&self.maps, &[], &mut confinement);
-                sandbox::confine_calls(Phase::Working, &self.maps, &mut confinement);
-                let filtered = Measure::ALL.iter().position(|measure| *measure == Measure::FewSystemCalls);
-                let loading = filtered.is_some_and(|at| self.area.measures() >> at & 1 == 1);
-                if loading && !confinement.has(Measure::FewSystemCalls) {
-                    return Err(Refused::Request("the filter of system calls for kernels was refused"));
-                }
-                *self.function.insert(entry)
-            }
-        };
+        let entry = if let Some(entry) = self.function { entry } else { self.load_function(slot)? };
         let kernel = LoadedKernel::of_function(entry, workers as usize, workspace_bytes as usize)?;
         self.kernels[slot as usize] = Some(kernel);
         Ok(Reply::default())
