@@ -5,8 +5,8 @@ use tilewright_codegen::Artifact;
 use tilewright_evaluator::ConfirmationReport;
 use tilewright_ir::{Schedule, WorkloadKey};
 use tilewright_registry::{
-    ArtifactFacts, CeilingFacts, Digest, DriftFacts, EntryOffset, Incumbent, Kernel, Origin, Registry, Timing,
-    VerificationFacts,
+    ArtifactFacts, CeilingFacts, Digest, DriftFacts, EntryOffset, Incumbent, Kernel, Origin, Registry,
+    Timing, VerificationFacts,
 };
 use tilewright_runtime::HostFacts;
 use tilewright_stats::{Claim, Decision, Evidence, Judged};

@@ -173,8 +173,7 @@ fn placement(registry: &Registry, record: &Record) -> Result<Placement> {
     let computation = workload.operator().describe(workload.parameters())?;
     let work =
         Work { operations: computation.operations(), compulsory_bytes: computation.compulsory_bytes() };
-    let level =
-        Bandwidth { level: "traffic".to_owned(), gbps: kernel.ceilings.gbps, capacity_bytes: None };
+    let level = Bandwidth { level: "traffic".to_owned(), gbps: kernel.ceilings.gbps, capacity_bytes: None };
     let ceilings = Ceilings {
         threads: kernel.key.threads,
         gflops: kernel.ceilings.gflops,

@@ -79,7 +79,11 @@ fn an_imported_kernel_is_used_once_it_was_verified_here() {
     assert!(told.contains("tilewright registry verify") && told.contains("default schedule"), "{told}");
     bench.json(&["registry", "verify", "--registry", "other", "--json"]);
     let (ran, told) = run("other");
-    assert_eq!((&ran["kernel"], &ran["unverified"]), (&Value::from("registered"), &Value::Null), "{ran} {told}");
+    assert_eq!(
+        (&ran["kernel"], &ran["unverified"]),
+        (&Value::from("registered"), &Value::Null),
+        "{ran} {told}"
+    );
     let listed = bench.json(&["registry", "list", "--registry", "other", "--json"]);
     assert!(listed["records"][0]["verified"].is_string(), "{listed}");
 }

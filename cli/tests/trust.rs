@@ -72,7 +72,10 @@ fn every_test_named_is_there_and_bears_the_number() {
             let source = std::fs::read_to_string(root().join(&file));
             let source = source.unwrap_or_else(|error| panic!("{id}: {file}: {error}"));
             let above = above(&source, &name).unwrap_or_else(|| panic!("{id}: no test {name} in {file}"));
-            assert!(numbers(&above).any(|number| number == id), "{id} does not stand beside {name} in {file}");
+            assert!(
+                numbers(&above).any(|number| number == id),
+                "{id} does not stand beside {name} in {file}"
+            );
         }
     }
 }

@@ -64,7 +64,8 @@ fn default_schedules_compute_every_test_workload() {
 #[test]
 fn both_factors_may_be_the_same_memory() {
     for isa in available() {
-        for (workers, text) in [(1, ""), (1, "pack.a=tile pack.b=tile register.m=4 register.n=16"), (2, "threads=m.inner")]
+        for (workers, text) in
+            [(1, ""), (1, "pack.a=tile pack.b=tile register.m=4 register.n=16"), (2, "threads=m.inner")]
         {
             let workload: Workload = "matmul:m=24,n=24,k=24,dtype=f32".parse().expect("a workload");
             let limits = isa.limits(workers, &CACHES);

@@ -149,6 +149,8 @@ mod tests {
         let of = |value: f64| ReferenceElement { value, magnitude: f64::INFINITY };
         assert!(tolerance.accepts(f64::NAN, of(f64::NAN)) && !tolerance.accepts(0.0, of(f64::NAN)));
         assert!(tolerance.accepts(f64::INFINITY, of(f64::INFINITY)));
-        assert!(!tolerance.accepts(f64::NEG_INFINITY, of(f64::INFINITY)) && !tolerance.accepts(f64::NAN, of(1.0)));
+        assert!(
+            !tolerance.accepts(f64::NEG_INFINITY, of(f64::INFINITY)) && !tolerance.accepts(f64::NAN, of(1.0))
+        );
     }
 }

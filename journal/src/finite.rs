@@ -67,8 +67,11 @@ fn measurement(measurement: &Measurement) -> bool {
 }
 
 fn verification(verification: &Verification) -> bool {
-    let drift = verification.drift.iter().flat_map(|drift| [drift.max_ulps, drift.relative_error, drift.limit]);
-    all([verification.max_error, verification.tolerance, verification.miss_probability].into_iter().chain(drift))
+    let drift =
+        verification.drift.iter().flat_map(|drift| [drift.max_ulps, drift.relative_error, drift.limit]);
+    all([verification.max_error, verification.tolerance, verification.miss_probability]
+        .into_iter()
+        .chain(drift))
 }
 
 fn ceilings(ceilings: &Ceilings) -> bool {

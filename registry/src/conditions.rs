@@ -52,7 +52,10 @@ mod tests {
         let then = conditions(&[("microcode", "0x1"), ("tool", "tilewright 0.1.0")]);
         assert_eq!(then.changes(&then), Vec::<String>::new());
         for (now, says) in [
-            (conditions(&[("microcode", "0x2"), ("tool", "tilewright 0.1.0")]), "microcode was 0x1 and is 0x2"),
+            (
+                conditions(&[("microcode", "0x2"), ("tool", "tilewright 0.1.0")]),
+                "microcode was 0x1 and is 0x2",
+            ),
             (conditions(&[("microcode", "0x1"), ("tool", "tilewright 0.2.0")]), "tilewright 0.2.0"),
             (conditions(&[("tool", "tilewright 0.1.0")]), "not known now"),
             (

@@ -147,7 +147,9 @@ impl Registry {
         let found_here = of_record().any(|listed| listed.from.is_none());
         Ok(match (again, &record.kernel.subject().conditions) {
             (Some(verified), _) => verified.conditions.changes(now),
-            (None, _) if !found_here => vec!["it came from an archive and was never verified here".to_owned()],
+            (None, _) if !found_here => {
+                vec!["it came from an archive and was never verified here".to_owned()]
+            }
             (None, Some(conditions)) => conditions.changes(now),
             (None, None) => vec!["it does not say with which versions it was verified".to_owned()],
         })

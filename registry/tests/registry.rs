@@ -7,8 +7,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use tilewright_ir::{CacheState, Schedule, WorkloadKey};
 use tilewright_registry::{
-    ArtifactFacts, CeilingFacts, Conditions, Digest, DriftFacts, EntryOffset, Incumbent, Kernel, Origin, Refusal, Registry,
-    RegistryError, Standing, Timing, VerificationFacts, Verified,
+    ArtifactFacts, CeilingFacts, Conditions, Digest, DriftFacts, EntryOffset, Incumbent, Kernel, Origin,
+    Refusal, Registry, RegistryError, Standing, Timing, VerificationFacts, Verified,
 };
 use tilewright_stats::{Claim, Decision, Evidence, Exact, Judged, Racing};
 

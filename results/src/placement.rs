@@ -58,7 +58,10 @@ impl Placement {
         // A ceiling of 0 was never measured.
         if bound.gflops > 0.0 && ceiling_fraction < LEAST_SHARE {
             let (share, title) = (percent(ceiling_fraction), bound.title());
-            reasons.push(format!("it reaches {share} of the {title} ceiling, less than {}", percent(LEAST_SHARE)));
+            reasons.push(format!(
+                "it reaches {share} of the {title} ceiling, less than {}",
+                percent(LEAST_SHARE)
+            ));
         }
         if let Some(ratio) = best_known_ratio.filter(|ratio| *ratio > MOST_RATIO) {
             reasons.push(format!("it takes {} times as long as the best known", number(ratio)));
@@ -74,7 +77,11 @@ impl Placement {
             None => "nothing better known".to_owned(),
         };
         let share = format!("{} of the {} ceiling, {best}", percent(self.ceiling_fraction), self.bound);
-        if self.replacement { share } else { format!("not a replacement: {} ({share})", self.reasons.join("; ")) }
+        if self.replacement {
+            share
+        } else {
+            format!("not a replacement: {} ({share})", self.reasons.join("; "))
+        }
     }
 }
 
@@ -93,7 +100,10 @@ mod tests {
     fn a_right_and_slow_kernel_is_no_replacement() {
         let slow = placed(3e6, Some(1e4), true);
         assert!(!slow.replacement && slow.reasons.len() == 2, "{slow:?}");
-        assert!(slow.text().starts_with("not a replacement: ") && slow.text().contains("300 times"), "{slow:?}");
+        assert!(
+            slow.text().starts_with("not a replacement: ") && slow.text().contains("300 times"),
+            "{slow:?}"
+        );
         let alone = placed(3e6, None, true);
         assert!(!alone.replacement && alone.reasons[0].contains("ceiling"), "{alone:?}");
     }

@@ -214,7 +214,10 @@ mod tests {
     fn conditions_name_tool_and_microcode() {
         let text = "processor\t: 0\nmicrocode\t: 0xa20120e\nprocessor\t: 1\nmicrocode\t: 0xa20120e\n";
         assert_eq!(microcode(text).as_deref(), Some("0xa20120e"));
-        assert_eq!(microcode(&format!("{text}microcode : 0xa20120f\n")).as_deref(), Some("0xa20120e+0xa20120f"));
+        assert_eq!(
+            microcode(&format!("{text}microcode : 0xa20120f\n")).as_deref(),
+            Some("0xa20120e+0xa20120f")
+        );
         assert_eq!(microcode("processor : 0\n"), None);
         let with = |version: Option<&str>| HostFacts {
             microcode: version.map(str::to_owned),

@@ -234,7 +234,10 @@ fn kernels_of_several_user_threads_share_nothing() {
             let all: Vec<Buffers> = (0..3).map(|seed| Buffers::new(WORKLOADS[0], 11 + seed)).collect();
             let compiled = compile(isa, &all[0].workload, &schedule(threads), workers);
             let Some(artifact) = compiled else { continue };
-            assert!(artifact.workspace_bytes > 0, "packed tiles need a workspace, or there is nothing to share");
+            assert!(
+                artifact.workspace_bytes > 0,
+                "packed tiles need a workspace, or there is nothing to share"
+            );
             let wanted: Vec<Vec<u32>> = all
                 .iter()
                 .map(|buffers| {

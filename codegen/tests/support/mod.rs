@@ -198,8 +198,7 @@ pub(crate) fn check(
         for flat in 0..layout.elements() {
             let at = layout.offset(&layout.unravel(flat));
             // An output may hold anything before.
-            block.elements_mut()[at] =
-                if operand.role == Role::Output { f32::NAN } else { value() };
+            block.elements_mut()[at] = if operand.role == Role::Output { f32::NAN } else { value() };
         }
         layouts.push(layout);
         memory.push(block);

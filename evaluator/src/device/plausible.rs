@@ -28,7 +28,8 @@ struct Work {
 /// Least time of a launch at these rates, ns (GFLOP/s, GB/s); a rate that is not known bounds nothing.
 fn least_ns(work: Work, fma_gflops: f64, read_gbps: f64) -> f64 {
     let at = |amount: f64, rate: f64| if rate > 0.0 { amount / rate } else { 0.0 };
-    let moving = if work.bytes < FEWEST_BYTES { 0.0 } else { at(work.bytes as f64, read_gbps * TRAFFIC_MARGIN) };
+    let moving =
+        if work.bytes < FEWEST_BYTES { 0.0 } else { at(work.bytes as f64, read_gbps * TRAFFIC_MARGIN) };
     at(work.operations, fma_gflops * CEILING_MARGIN).max(moving)
 }
 

@@ -134,8 +134,7 @@ impl ElementCheck {
                 return Err(Miss { flat, found, wanted, error: (found - wanted).abs(), bound: 0.0 });
             }
         }
-        let relative_error =
-            if error_square == 0.0 { 0.0 } else { (error_square / self.norm_square).sqrt() };
+        let relative_error = if error_square == 0.0 { 0.0 } else { (error_square / self.norm_square).sqrt() };
         if relative_error > self.drift {
             let (error, bound) = (relative_error, self.drift);
             return Err(Miss { flat: None, found: error_square.sqrt(), wanted: 0.0, error, bound });

@@ -136,7 +136,8 @@ fn answer(
 }
 
 fn workloads() -> Vec<Workload> {
-    let long = ["matmul:m=3,n=5,k=20000,dtype=f32", "matmul:m=2,n=3,k=7000,dtype=f32,layout=nt,epilogue=silu"];
+    let long =
+        ["matmul:m=3,n=5,k=20000,dtype=f32", "matmul:m=2,n=3,k=7000,dtype=f32,layout=nt,epilogue=silu"];
     let long = long.iter().map(|text| text.parse().unwrap());
     operators().iter().flat_map(|operator| operator.test_workloads()).chain(long).collect()
 }
@@ -169,7 +170,8 @@ fn refused(golden: &Golden, output: &[u8], what: &str, workload: &Workload, kind
 #[test]
 fn the_right_answer_passes_and_what_was_never_written_fails() {
     each(|workload, kind, golden| {
-        let seen = golden.examine(&golden.right).unwrap_or_else(|error| panic!("{workload} {kind:?}: {error}"));
+        let seen =
+            golden.examine(&golden.right).unwrap_or_else(|error| panic!("{workload} {kind:?}: {error}"));
         assert!(seen.worst <= 1.0 && seen.relative_error < 1e-6, "{workload} {kind:?}: {seen:?}");
         let stale = vec![POISON; golden.right.len()];
         refused(golden, &stale, "stale memory", workload, kind);
@@ -197,9 +199,9 @@ fn zeros_constants_means_and_copies_fail() {
 fn random_values_in_the_range_of_the_right_ones_fail() {
     each(|workload, kind, golden| {
         let finite = golden.finite();
-        let (low, high) = finite
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (value.min(low), value.max(high)));
+        let (low, high) = finite.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| {
+            (value.min(low), value.max(high))
+        });
         if golden.layout.elements() > 1 {
             let drawn = |flat: u64| (flat.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11) as f64 / 2_f64.powi(53);
             let random = golden.changed(|flat, _| low + (high - low) * drawn(flat));

@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use tilewright_ir::{CacheState, Schedule, WorkloadKey};
 use tilewright_journal::{
     Bandwidth, CAMPAIGN_VERSION, Cache, CampaignEnded, CampaignRequest, CampaignStarted, Candidate,
-    CeilingMeasured, Ceilings, Confirmation, ConfirmedKernel, Drift, EndReason, EvalError, Event, Fidelity, Host,
-    IncumbentMoved, JOURNAL_FILE, JournalWriter, Judgement, KernelListing, Measurement, Provenance,
+    CeilingMeasured, Ceilings, Confirmation, ConfirmedKernel, Drift, EndReason, EvalError, Event, Fidelity,
+    Host, IncumbentMoved, JOURNAL_FILE, JournalWriter, Judgement, KernelListing, Measurement, Provenance,
     Requested, SelfComparison, Subject, Trial, TrialFinished, Verification, Work,
 };
 use tilewright_stats::samples::median;
