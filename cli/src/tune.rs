@@ -100,10 +100,7 @@ fn setup(arguments: &Tune, stop: &Arc<AtomicBool>) -> Result<Setup> {
     let asked = arguments.strategy.as_deref().unwrap_or(DEFAULT_STRATEGY);
     if strategy(asked).is_none() && asked != External::ID {
         let known: Vec<&str> = strategies().iter().map(|entry| entry.id).collect();
-        bail!(UsageError(format!(
-            "unknown strategy `{asked}`; there are: external, {}",
-            known.join(", ")
-        )));
+        bail!(UsageError(format!("unknown strategy `{asked}`; there are: external, {}", known.join(", "))));
     }
     let processors = tilewright_runtime::usable_processors().len();
     if arguments.threads as usize > processors {

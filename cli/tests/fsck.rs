@@ -17,8 +17,6 @@ name = 'zen3'
 chip = 'amd_zen3'
 ";
 
-
-
 struct Bench(tempfile::TempDir);
 
 impl Bench {
@@ -106,7 +104,10 @@ fn damage_is_named_set_aside_and_then_gone() {
     let text = fs::read_to_string(bench.path("c/matrix.toml")).unwrap();
     fs::write(bench.path("c/matrix.toml"), text.replace("trials = 30", "trials = 31")).unwrap();
     let (code, _, error) = bench.ends(&["campaign", "resume", "c", "--quiet"]);
-    assert!(code == 1 && error.contains("1 of 4 cells failed") && error.contains("lines before it"), "{error}");
+    assert!(
+        code == 1 && error.contains("1 of 4 cells failed") && error.contains("lines before it"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -212,7 +213,8 @@ fn a_campaign_without_a_valid_candidate_ends_with_its_own_code() {
         };
         entries.insert(x.to_string(), entry);
     }
-    let cache = json!({ "device_name": "d", "kernel_name": "k", "tune_params_keys": ["x"], "cache": entries });
+    let cache =
+        json!({ "device_name": "d", "kernel_name": "k", "tune_params_keys": ["x"], "cache": entries });
     fs::write(bench.path("bad.json"), cache.to_string()).unwrap();
     let matrix = "strategies = ['random']\nseeds = [0]\nbudget = { trials = 1 }\n[[workload]]\nrecorded = 'bad.json'\n";
     fs::write(bench.path("matrix.toml"), matrix).unwrap();

@@ -27,7 +27,8 @@ name = 'zen3'
 chip = 'amd_zen3'
 ";
 
-const TUNE: &[&str] = &["tune", "matmul:m=24,n=24,k=24,dtype=f32", "--seed", "5", "--trials", "80", "--quiet"];
+const TUNE: &[&str] =
+    &["tune", "matmul:m=24,n=24,k=24,dtype=f32", "--seed", "5", "--trials", "80", "--quiet"];
 
 struct Bench {
     folder: tempfile::TempDir,
@@ -38,7 +39,8 @@ struct Bench {
 impl Bench {
     fn new(seed: u64) -> Self {
         let kills = std::env::var("TILEWRIGHT_KILLS").map_or(FEW, |kills| kills.parse().unwrap());
-        let bench = Self { folder: tempfile::tempdir().unwrap(), rng: ChaCha8Rng::seed_from_u64(seed), kills };
+        let bench =
+            Self { folder: tempfile::tempdir().unwrap(), rng: ChaCha8Rng::seed_from_u64(seed), kills };
         std::fs::write(bench.path("matrix.toml"), MATRIX).unwrap();
         bench
     }
@@ -145,7 +147,8 @@ fn simulated_campaigns_killed_anywhere_end_like_one_that_was_not() {
     let started = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
     bench.run(&["campaign", "run", "matrix.toml", "--out", "whole", "--jobs", "2"]);
     let took = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap() - started;
-    let wanted: Vec<Vec<Value>> = journals(&bench.path("whole")).iter().map(|(_, bytes)| trials(bytes)).collect();
+    let wanted: Vec<Vec<Value>> =
+        journals(&bench.path("whole")).iter().map(|(_, bytes)| trials(bytes)).collect();
     let (mut killed, mut round) = (0, 0);
     while killed < bench.kills {
         let out = format!("killed-{round}");
@@ -172,7 +175,8 @@ fn simulated_campaigns_killed_anywhere_end_like_one_that_was_not() {
                 break;
             }
         }
-        let found: Vec<Vec<Value>> = journals(&bench.path(&out)).iter().map(|(_, bytes)| trials(bytes)).collect();
+        let found: Vec<Vec<Value>> =
+            journals(&bench.path(&out)).iter().map(|(_, bytes)| trials(bytes)).collect();
         assert!(found == wanted, "{out} tried other candidates than the one that was not killed");
         bench.check(&[&out]);
         round += 1;

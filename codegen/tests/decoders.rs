@@ -20,7 +20,10 @@ use yaxpeax_x86::long_mode::{InstDecoder, Instruction as Other, Operand};
 /// The text of an instruction without what is a matter of taste.
 fn plain(text: &str) -> String {
     let mut text = text.to_lowercase();
-    for taste in ["ptr", "zmmword", "ymmword", "xmmword", "mmword", "qword", "dword", "word", "byte", "m32bcst", "m64bcst"] {
+    for taste in [
+        "ptr", "zmmword", "ymmword", "xmmword", "mmword", "qword", "dword", "word", "byte", "m32bcst",
+        "m64bcst",
+    ] {
         text = text.replace(taste, " ");
     }
     text.retain(|letter| !letter.is_whitespace());
@@ -64,7 +67,9 @@ fn compare(code: &[u8]) -> BTreeSet<String> {
             break;
         }
         let bytes = &code[one.ip() as usize..one.next_ip() as usize];
-        let other = InstDecoder::default().decode_slice(bytes).unwrap_or_else(|error| panic!("{error} in {bytes:02x?}"));
+        let other = InstDecoder::default()
+            .decode_slice(bytes)
+            .unwrap_or_else(|error| panic!("{error} in {bytes:02x?}"));
         let length = 0_u64.wrapping_offset(other.len()).to_linear();
         text.clear();
         formatter.format(&one, &mut text);

@@ -126,7 +126,10 @@ impl Fuzz {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "nothing is decided by it but whether an input takes far too long")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nothing is decided by it but whether an input takes far too long"
+)]
 fn now() -> Instant {
     Instant::now()
 }

@@ -3,7 +3,8 @@
 
 use tilewright_fuzz::Fuzz;
 use tilewright_ir::{
-    Limits, MemoryLevel, Schedule, Workload, WorkloadKey, default_schedule, legalise, lower, operators, starting_schedules,
+    Limits, MemoryLevel, Schedule, Workload, WorkloadKey, default_schedule, legalise, lower, operators,
+    starting_schedules,
 };
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
@@ -32,8 +33,8 @@ fn limits() -> Limits {
 fn fuzzed_workloads_are_refused_or_read_back() {
     let texts = operators().iter().flat_map(|operator| operator.test_workloads());
     let fuzz = texts.fold(Fuzz::new(HERE, "workload"), |fuzz, workload| fuzz.seed(workload.to_string()));
-    fuzz.seed("matmul:m=128,n=3072,k=1024,dtype=f32,layout=nt,lda=4000,accumulate=true,epilogue=bias+silu").run(
-        |bytes| {
+    fuzz.seed("matmul:m=128,n=3072,k=1024,dtype=f32,layout=nt,lda=4000,accumulate=true,epilogue=bias+silu")
+        .run(|bytes| {
             let text = String::from_utf8_lossy(bytes);
             let workload: Workload = match text.parse() {
                 Ok(workload) => workload,
@@ -45,14 +46,14 @@ fn fuzzed_workloads_are_refused_or_read_back() {
                 let program = lower(&workload, &schedule, &limits()).expect("a default is legal");
                 legalise(&program, &limits()).expect("a default is legal");
             }
-        },
-    );
+        });
 }
 
 #[test]
 fn fuzzed_schedules_are_illegal_or_lowered() {
     let workload: Workload = "matmul:m=21,n=37,k=19,dtype=f32,epilogue=bias+silu".parse().unwrap();
-    let known = starting_schedules(&workload, &limits()).into_iter().chain([default_schedule(&workload, &limits())]);
+    let known =
+        starting_schedules(&workload, &limits()).into_iter().chain([default_schedule(&workload, &limits())]);
     let json = |schedule: &Schedule| serde_json::to_vec(schedule).unwrap();
     let more = Schedule::default()
         .with_number("tile.m", 8)

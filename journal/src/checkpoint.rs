@@ -73,7 +73,8 @@ pub fn write<T: Serialize>(path: &Path, state: &T) -> Result<(), CheckpointError
     let sum = checksum(&file[MAGIC.len()..], &payload);
     file.extend_from_slice(&sum);
     file.extend_from_slice(&payload);
-    tilewright_storage::replace(path, &file).map_err(|error| CheckpointError::Io { path: path.to_owned(), error })
+    tilewright_storage::replace(path, &file)
+        .map_err(|error| CheckpointError::Io { path: path.to_owned(), error })
 }
 
 /// Reads the checkpoint at `path`.

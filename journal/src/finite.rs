@@ -32,7 +32,10 @@ pub(crate) fn check(event: &Event) -> Result<(), JournalError> {
             ("verification", verification(&confirmation.verification)),
             ("ceilings", ceilings(&confirmation.ceilings)),
         ]),
-        Event::CampaignResumed(_) | Event::ProposerAnswered(_) | Event::LinesLost(_) | Event::CampaignEnded(_) => None,
+        Event::CampaignResumed(_)
+        | Event::ProposerAnswered(_)
+        | Event::LinesLost(_)
+        | Event::CampaignEnded(_) => None,
     };
     match wrong {
         Some(part) => {

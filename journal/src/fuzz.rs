@@ -33,7 +33,11 @@ fn events() -> Vec<Event> {
             answer: "{}".to_owned(),
         }),
         Event::LinesLost(LinesLost { aside: "a".to_owned() }),
-        Event::CampaignEnded(CampaignEnded { why: EndReason::Failed("x".to_owned()), winner: None, at_ns: 7 }),
+        Event::CampaignEnded(CampaignEnded {
+            why: EndReason::Failed("x".to_owned()),
+            winner: None,
+            at_ns: 7,
+        }),
     ];
     recorded.into_iter().map(|entry| entry.event).chain(others).collect()
 }
@@ -45,10 +49,11 @@ fn lines(events: &[Event]) -> Vec<u8> {
 
 /// Makes the checksum of every line right that has the form of one.
 fn mend_lines(bytes: &mut Vec<u8>) {
-    let mended = bytes.split_inclusive(|&byte| byte == b'\n').flat_map(|line| match line.strip_suffix(b"\n") {
-        Some(whole) => [&frame::mended(whole).unwrap_or_else(|| whole.to_vec()), &b"\n"[..]].concat(),
-        None => line.to_vec(),
-    });
+    let mended =
+        bytes.split_inclusive(|&byte| byte == b'\n').flat_map(|line| match line.strip_suffix(b"\n") {
+            Some(whole) => [&frame::mended(whole).unwrap_or_else(|| whole.to_vec()), &b"\n"[..]].concat(),
+            None => line.to_vec(),
+        });
     *bytes = mended.collect();
 }
 
@@ -167,7 +172,9 @@ fn fuzzed_matrices_are_refused_or_written_back() {
 
 #[test]
 fn fuzzed_times_are_refused_or_above_zero() {
-    let fuzz = ["90s", "1.5m", "2h", "250ms", "12"].iter().fold(Fuzz::new(HERE, "time"), |fuzz, text| fuzz.seed(text));
+    let fuzz = ["90s", "1.5m", "2h", "250ms", "12"]
+        .iter()
+        .fold(Fuzz::new(HERE, "time"), |fuzz, text| fuzz.seed(text));
     fuzz.run(|bytes| {
         if let Ok(found) = seconds(&String::from_utf8_lossy(bytes)) {
             assert!(found.is_finite() && found > 0.0, "{found}");

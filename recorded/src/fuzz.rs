@@ -70,7 +70,10 @@ fn fuzzed_expressions_are_refused_or_evaluated() {
     fuzz.run(|bytes| {
         let text = String::from_utf8_lossy(bytes);
         let Ok(expression) = Expression::parse(&text) else { return };
-        assert_eq!(Expression::parse(expression.text()).as_ref().map(Expression::names), Ok(expression.names()));
+        assert_eq!(
+            Expression::parse(expression.text()).as_ref().map(Expression::names),
+            Ok(expression.names())
+        );
         let value_of = |name: &str| match name {
             "x" => Some(Value::Integer(4)),
             "y" => Some(Value::Integer(i64::MAX)),

@@ -128,7 +128,10 @@ fn read(path: &Path) -> Result<Vec<(Record, String, Vec<u8>)>, RegistryError> {
 }
 
 /// Reads the content of an archive; `path` is its name in errors.
-pub(crate) fn parse(path: &Path, content: impl BufRead) -> Result<Vec<(Record, String, Vec<u8>)>, RegistryError> {
+pub(crate) fn parse(
+    path: &Path,
+    content: impl BufRead,
+) -> Result<Vec<(Record, String, Vec<u8>)>, RegistryError> {
     let mut arrivals = Vec::new();
     let mut lines = content.lines().zip(1_u64..);
     let wrong = |line, problem: String| RegistryError::Archive { path: path.to_owned(), line, problem };

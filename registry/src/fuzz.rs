@@ -68,8 +68,8 @@ fn mend_archive(bytes: &mut Vec<u8>) {
 
 #[test]
 fn fuzzed_archives_are_refused_or_taken_whole() {
-    Fuzz::new(HERE, "archive").seed(kept("archive.jsonl")).mend(mend_archive).run(|bytes| {
-        match archive::parse(Path::new("archive"), bytes) {
+    Fuzz::new(HERE, "archive").seed(kept("archive.jsonl")).mend(mend_archive).run(
+        |bytes| match archive::parse(Path::new("archive"), bytes) {
             Ok(arrivals) => {
                 for (record, text, code) in arrivals {
                     assert_eq!(Digest::of(text.as_bytes()), record.id);
@@ -77,6 +77,6 @@ fn fuzzed_archives_are_refused_or_taken_whole() {
                 }
             }
             Err(error) => assert!(error.to_string().starts_with("archive, line "), "{error}"),
-        }
-    });
+        },
+    );
 }

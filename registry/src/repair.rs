@@ -85,8 +85,7 @@ impl Registry {
         let stays = |id: &Digest| !gone.contains(id);
         let records: BTreeSet<Digest> =
             standing::list(log).iter().map(|listed| listed.record).filter(stays).collect();
-        let heuristics: BTreeSet<Digest> =
-            crate::heuristic::named(log).into_iter().filter(stays).collect();
+        let heuristics: BTreeSet<Digest> = crate::heuristic::named(log).into_iter().filter(stays).collect();
         let mut codes = BTreeSet::new();
         let mut opaque = false;
         for id in &records {
@@ -98,12 +97,15 @@ impl Registry {
             }
         }
         let mut files = Vec::new();
-        for (store, wanted, sure) in
-            [(&self.records, &records, true), (&self.artifacts, &codes, !opaque), (&self.heuristics, &heuristics, true)]
-        {
+        for (store, wanted, sure) in [
+            (&self.records, &records, true),
+            (&self.artifacts, &codes, !opaque),
+            (&self.heuristics, &heuristics, true),
+        ] {
             let (found, odd) = store.contents()?;
             // Code may belong to a record that this version cannot read.
-            files.extend(found.into_iter().filter(|id| sure && !wanted.contains(id)).map(|id| store.path(id)));
+            files
+                .extend(found.into_iter().filter(|id| sure && !wanted.contains(id)).map(|id| store.path(id)));
             files.extend(odd.into_iter().filter(|file| !is_aside(file)));
         }
         Ok(files)

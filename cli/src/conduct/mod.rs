@@ -207,7 +207,9 @@ fn open_journal(
 /// Where lines were lost that a repair has taken out.
 fn lost(journal: &Journal) -> Option<String> {
     journal.entries.iter().find_map(|entry| match &entry.event {
-        Event::LinesLost(lost) => Some(format!("line {}: lines before it were lost, see {}", entry.line, lost.aside)),
+        Event::LinesLost(lost) => {
+            Some(format!("line {}: lines before it were lost, see {}", entry.line, lost.aside))
+        }
         _ => None,
     })
 }

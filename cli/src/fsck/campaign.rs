@@ -94,7 +94,11 @@ fn journal(file: &Path, repair: bool, found: &mut Place) -> Result<Option<Campai
         found.repaired(file);
     }
     if begun.is_none() && !journal.entries.is_empty() {
-        found.wrong(file, None, "its first event is lost, which says what was asked: the rest cannot be reported");
+        found.wrong(
+            file,
+            None,
+            "its first event is lost, which says what was asked: the rest cannot be reported",
+        );
     }
     Ok(begun)
 }

@@ -12,7 +12,8 @@ pub(super) fn registry(folder: &Path, repair: bool, found: &mut Place) -> Result
     for problem in report.problems {
         found.wrong(&problem.path, problem.line, problem.problem);
     }
-    found.sound = registry.list()?.iter().filter(|listed| registry.show(listed.record).is_ok()).count() as u64;
+    found.sound =
+        registry.list()?.iter().filter(|listed| registry.show(listed.record).is_ok()).count() as u64;
     if !repair || found.problems.is_empty() {
         return Ok(());
     }
@@ -21,7 +22,8 @@ pub(super) fn registry(folder: &Path, repair: bool, found: &mut Place) -> Result
     // What is still wrong is not storage's: a verdict that comes out differently, or a later version's record.
     let left = registry.verify_chain()?.problems;
     for problem in &mut found.problems {
-        problem.repaired = !left.iter().any(|left| left.path == problem.path && left.problem == problem.problem);
+        problem.repaired =
+            !left.iter().any(|left| left.path == problem.path && left.problem == problem.problem);
     }
     Ok(())
 }
