@@ -8,6 +8,7 @@
 //! In a test run each target gets a fixed number of inputs from a fixed seed. `TILEWRIGHT_FUZZ_SECONDS=1200` gives
 //! each that time instead, from another seed ([`SEED`]) each run, and bounds the memory (`docs/fuzzing.md`).
 #![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "runs inside tests, and says how far a long run got")]
 
 mod mutate;
 mod run;

@@ -75,7 +75,11 @@ impl Margin {
     /// that, but no less than 1 % (and 1 % where the floor is no number).
     pub fn of_claim(noise_floor: f64) -> Self {
         // More than a half would be no margin of anything.
-        Self(noise_floor.max(Self::ONE_PERCENT.0).min(0.5))
+        if noise_floor.is_nan() {
+            Self::ONE_PERCENT
+        } else {
+            Self(noise_floor.clamp(Self::ONE_PERCENT.0, 0.5))
+        }
     }
 
     /// ln(1+m): the margin as a distance between logarithms.

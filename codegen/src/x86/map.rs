@@ -422,7 +422,7 @@ fn temporaries(expression: &ExpressionNode) -> u32 {
                 Unary::ReciprocalSquareRoot | Unary::Relu => 1,
                 Unary::Exponential => 2,
                 Unary::HyperbolicTangent | Unary::ErrorFunction | Unary::Logarithm => 5,
-                _ => 3,
+                Unary::Silu => 3,
             };
             // The operand itself may be a temporary.
             temporaries(value).max(own + 1)
