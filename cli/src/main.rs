@@ -57,10 +57,9 @@ fn main() -> ExitCode {
     };
     match dispatch(arguments.command) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
-        Ok(Ending::Damaged) => ExitCode::from(1),
         Ok(Ending::NothingValid) => ExitCode::from(3),
         Ok(Ending::Interrupted) => ExitCode::from(130),
-        Ok(Ending::Broken) => ExitCode::from(1),
+        Ok(Ending::Damaged | Ending::Broken) => ExitCode::from(1),
         Err(error) => {
             output::note(&format!("error: {error:#}"));
             ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })

@@ -146,7 +146,7 @@ fn simulated_campaigns_killed_anywhere_end_like_one_that_was_not() {
     let mut bench = Bench::new(1);
     let started = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
     bench.run(&["campaign", "run", "matrix.toml", "--out", "whole", "--jobs", "2"]);
-    let took = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap() - started;
+    let took = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().saturating_sub(started);
     let wanted: Vec<Vec<Value>> =
         journals(&bench.path("whole")).iter().map(|(_, bytes)| trials(bytes)).collect();
     let (mut killed, mut round) = (0, 0);

@@ -10,6 +10,9 @@ use crate::worker::WorkerArguments;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
+/// Number of an exchange.
+const EXCHANGE: u64 = 7;
+
 #[test]
 fn fuzzed_requests_are_refused_or_understood() {
     let plan = TimePlan {
@@ -29,12 +32,12 @@ fn fuzzed_requests_are_refused_or_understood() {
         Request::Ping,
     ];
     let mut wire = Vec::new();
-    send_requests(&mut wire, &requests).expect("memory takes all");
+    send_requests(&mut wire, &requests, EXCHANGE).expect("memory takes all");
     Fuzz::new(HERE, "requests").seed(wire).run(|mut bytes| {
-        while let Ok((request, _)) = receive_request(&mut bytes) {
+        while let Ok((request, _, exchange)) = receive_request(&mut bytes) {
             let mut wire = Vec::new();
-            send_requests(&mut wire, &[request]).expect("memory takes all");
-            assert_eq!(receive_request(&mut wire.as_slice()).expect("it was sent"), (request, true));
+            send_requests(&mut wire, &[request], exchange).expect("memory takes all");
+            assert_eq!(receive_request(&mut wire.as_slice()).expect("it was sent"), (request, true, exchange));
         }
     });
 }
@@ -45,12 +48,12 @@ fn fuzzed_answers_are_refused_or_understood() {
     let answers: [Answer; 4] =
         [Ok(reply), Err(Refusal::OutOfMemory), Err(Refusal::WorkspaceOverrun), Err(Refusal::Other)];
     let mut wire = Vec::new();
-    send_answers(&mut wire, &answers).expect("memory takes all");
+    send_answers(&mut wire, &answers, EXCHANGE).expect("memory takes all");
     Fuzz::new(HERE, "answers").seed(wire).run(|mut bytes| {
-        while let Ok(answer) = receive_answer(&mut bytes) {
+        while let Ok(answer) = receive_answer(&mut bytes, EXCHANGE) {
             let mut wire = Vec::new();
-            send_answers(&mut wire, &[answer]).expect("memory takes all");
-            let again = receive_answer(&mut wire.as_slice()).expect("it was sent");
+            send_answers(&mut wire, &[answer], EXCHANGE).expect("memory takes all");
+            let again = receive_answer(&mut wire.as_slice(), EXCHANGE).expect("it was sent");
             // Two numbers that are none are not equal.
             assert_eq!(format!("{again:?}"), format!("{answer:?}"));
         }

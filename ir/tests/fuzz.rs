@@ -1,5 +1,4 @@
 //! Hostile workloads and schedules: an error, or something that can be lowered.
-#![expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 
 use tilewright_fuzz::Fuzz;
 use tilewright_ir::{

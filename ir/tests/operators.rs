@@ -1,5 +1,4 @@
 //! What holds for every operator of the list.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -66,7 +66,7 @@ fn fuzzed_expressions_are_refused_or_evaluated() {
         "1 < x < y <= 32 and 'a' == mode",
         "[i * j for i in range(3) for j in [1, 2] if i != j]",
     ];
-    let fuzz = texts.iter().fold(Fuzz::new(HERE, "expression"), |fuzz, text| fuzz.seed(text));
+    let fuzz = texts.iter().fold(Fuzz::new(HERE, "expression"), Fuzz::seed);
     fuzz.run(|bytes| {
         let text = String::from_utf8_lossy(bytes);
         let Ok(expression) = Expression::parse(&text) else { return };

@@ -1,5 +1,4 @@
 //! The level of claims over a registry's life.
-#![expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 
 use tilewright_ir::{CacheState, WorkloadKey};
 use tilewright_registry::{ClaimTest, Registry};

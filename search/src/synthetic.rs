@@ -96,6 +96,7 @@ pub(crate) fn parts(strategy: Box<dyn Strategy>) -> CampaignParts {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent ways to behave")]
 pub(crate) struct SyntheticRunner {
     /// A schedule that crashes.
     pub(crate) fails: Option<Schedule>,

@@ -105,12 +105,9 @@ fn journal(file: &Path, repair: bool, found: &mut Place) -> Result<Option<Campai
 
 /// Checks a request, which the journal repeats.
 fn request(file: &Path, begun: Option<CampaignRequest>, repair: bool, found: &mut Place) -> Result<()> {
-    let error = match CampaignRequest::read(file) {
-        Ok(_) => {
-            found.sound += 1;
-            return Ok(());
-        }
-        Err(error) => error,
+    let Err(error) = CampaignRequest::read(file) else {
+        found.sound += 1;
+        return Ok(());
     };
     let missing =
         matches!(&error, RequestError::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound);

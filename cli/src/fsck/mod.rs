@@ -47,6 +47,7 @@ enum Kind {
 
 /// Something that is wrong.
 #[derive(Debug, Clone, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the JSON fields")]
 struct Problem {
     path: PathBuf,
     /// Line in it, from 1, where it has lines.

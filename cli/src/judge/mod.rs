@@ -49,9 +49,9 @@ pub(crate) fn judge(arguments: &Judge) -> Result<Ending> {
         printed.warn();
     }
     if arguments.json {
-        output::json(&printed)?
+        output::json(&printed)?;
     } else {
-        output::result(&printed.text())?
+        output::result(&printed.text())?;
     }
     Ok(if judged.is_ok() { Ending::Done } else { Ending::NothingValid })
 }
