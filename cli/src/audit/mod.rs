@@ -96,9 +96,9 @@ pub(crate) fn audit(arguments: &Audit) -> Result<Ending> {
     };
     report.broken = report.broken();
     if arguments.json {
-        output::json(&report)?
+        output::json(&report)?;
     } else {
-        output::result(&report.text())?
+        output::result(&report.text())?;
     }
     Ok(if report.broken.is_empty() { Ending::Done } else { Ending::Broken })
 }
