@@ -75,11 +75,8 @@ impl Margin {
     /// that, but no less than 1 % (and 1 % where the floor is no number).
     pub fn of_claim(noise_floor: f64) -> Self {
         // More than a half would be no margin of anything.
-        if noise_floor.is_nan() {
-            Self::ONE_PERCENT
-        } else {
-            Self(noise_floor.clamp(Self::ONE_PERCENT.0, 0.5))
-        }
+        let floor = if noise_floor.is_nan() { 0.0 } else { noise_floor };
+        Self(floor.clamp(Self::ONE_PERCENT.0, 0.5))
     }
 
     /// ln(1+m): the margin as a distance between logarithms.
