@@ -100,7 +100,6 @@ fn damage_is_named_set_aside_and_then_gone() {
     assert_eq!(fs::read_to_string(&journal).unwrap().lines().count() as u64, lines);
     // The rest can be looked at, and the search says why it cannot go on behind the gap.
     bench.done(&["campaign", "compare", "c"]);
-    bench.done(&["report", cell.to_str().unwrap()]);
     let text = fs::read_to_string(bench.path("c/matrix.toml")).unwrap();
     fs::write(bench.path("c/matrix.toml"), text.replace("trials = 30", "trials = 31")).unwrap();
     let (code, _, error) = bench.ends(&["campaign", "resume", "c", "--quiet"]);
