@@ -68,9 +68,16 @@ fn compare(code: &[u8]) -> BTreeSet<String> {
             break;
         }
         let bytes = &code[one.ip() as usize..one.next_ip() as usize];
-        // The other decoder does not know moves between mask registers and memory.
-        let unknown =
-            matches!(one.mnemonic(), Mnemonic::Kmovb | Mnemonic::Kmovw | Mnemonic::Kmovd | Mnemonic::Kmovq);
+        // The other decoder does not know moves between mask registers and memory, nor EVEX shifts.
+        let unknown = matches!(
+            one.mnemonic(),
+            Mnemonic::Kmovb
+                | Mnemonic::Kmovw
+                | Mnemonic::Kmovd
+                | Mnemonic::Kmovq
+                | Mnemonic::Vpslld
+                | Mnemonic::Vpsrld
+        );
         let other = match InstDecoder::default().decode_slice(bytes) {
             Err(_) if unknown => continue,
             other => other.unwrap_or_else(|error| panic!("{error} in {bytes:02x?}")),
