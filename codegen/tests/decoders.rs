@@ -27,6 +27,7 @@ fn plain(text: &str) -> String {
         text = text.replace(taste, " ");
     }
     text.retain(|letter| !letter.is_whitespace());
+    text = text.replace("*1]", "]");
     text
 }
 
@@ -67,9 +68,20 @@ fn compare(code: &[u8]) -> BTreeSet<String> {
             break;
         }
         let bytes = &code[one.ip() as usize..one.next_ip() as usize];
-        let other = InstDecoder::default()
-            .decode_slice(bytes)
-            .unwrap_or_else(|error| panic!("{error} in {bytes:02x?}"));
+        // The other decoder does not know moves between mask registers and memory, nor EVEX shifts.
+        let unknown = matches!(
+            one.mnemonic(),
+            Mnemonic::Kmovb
+                | Mnemonic::Kmovw
+                | Mnemonic::Kmovd
+                | Mnemonic::Kmovq
+                | Mnemonic::Vpslld
+                | Mnemonic::Vpsrld
+        );
+        let other = match InstDecoder::default().decode_slice(bytes) {
+            Err(_) if unknown => continue,
+            other => other.unwrap_or_else(|error| panic!("{error} in {bytes:02x?}")),
+        };
         let length = 0_u64.wrapping_offset(other.len()).to_linear();
         text.clear();
         formatter.format(&one, &mut text);
@@ -77,6 +89,9 @@ fn compare(code: &[u8]) -> BTreeSet<String> {
         if let Some((here, there)) = branch(&one, &other) {
             assert_eq!(Some(here), there, "{text}: {bytes:02x?}");
             assert_eq!(condition(&text), condition(&other.to_string()), "{bytes:02x?}");
+        } else if matches!(one.mnemonic(), Mnemonic::Pause | Mnemonic::Nop) {
+            // Doing nothing has several names.
+            assert!(other.to_string().contains("nop") || other.to_string().contains("xchg"), "{other}");
         } else {
             assert_eq!(plain(&text), plain(&other.to_string()), "{bytes:02x?}");
         }
@@ -85,9 +100,24 @@ fn compare(code: &[u8]) -> BTreeSet<String> {
     seen
 }
 
-/// The first word: which branch it is.
+/// Names of conditions that mean the same.
+const SAME: [(&str, &str); 10] = [
+    ("jne", "jnz"),
+    ("je", "jz"),
+    ("jae", "jnb"),
+    ("jnae", "jb"),
+    ("jge", "jnl"),
+    ("jnge", "jl"),
+    ("jg", "jnle"),
+    ("jle", "jng"),
+    ("ja", "jnbe"),
+    ("jbe", "jna"),
+];
+
+/// The first word: which branch it is, by one of its names.
 fn condition(text: &str) -> String {
-    text.split_whitespace().next().unwrap_or_default().to_owned()
+    let word = text.split_whitespace().next().unwrap_or_default();
+    SAME.iter().find(|(_, other)| *other == word).map_or(word, |(name, _)| name).to_owned()
 }
 
 #[test]
