@@ -37,7 +37,10 @@ fn fuzzed_requests_are_refused_or_understood() {
         while let Ok((request, _, exchange)) = receive_request(&mut bytes) {
             let mut wire = Vec::new();
             send_requests(&mut wire, &[request], exchange).expect("memory takes all");
-            assert_eq!(receive_request(&mut wire.as_slice()).expect("it was sent"), (request, true, exchange));
+            assert_eq!(
+                receive_request(&mut wire.as_slice()).expect("it was sent"),
+                (request, true, exchange)
+            );
         }
     });
 }

@@ -172,9 +172,7 @@ fn fuzzed_matrices_are_refused_or_written_back() {
 
 #[test]
 fn fuzzed_times_are_refused_or_above_zero() {
-    let fuzz = ["90s", "1.5m", "2h", "250ms", "12"]
-        .iter()
-        .fold(Fuzz::new(HERE, "time"), Fuzz::seed);
+    let fuzz = ["90s", "1.5m", "2h", "250ms", "12"].iter().fold(Fuzz::new(HERE, "time"), Fuzz::seed);
     fuzz.run(|bytes| {
         if let Ok(found) = seconds(&String::from_utf8_lossy(bytes)) {
             assert!(found.is_finite() && found > 0.0, "{found}");
