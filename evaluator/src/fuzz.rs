@@ -66,7 +66,7 @@ fn fuzzed_answers_are_refused_or_understood() {
 #[test]
 fn fuzzed_arguments_of_a_worker_are_refused_or_read_back() {
     let seeds = ["1;2;3;4;5;6:1000:4:end:input,7:1000:64:end:output;8:10:4:start:update", "1;1;1;0;1"];
-    seeds.iter().fold(Fuzz::new(HERE, "arguments"), |fuzz, seed| fuzz.seed(seed)).run(|bytes| {
+    seeds.iter().fold(Fuzz::new(HERE, "arguments"), Fuzz::seed).run(|bytes| {
         if let Some(arguments) = WorkerArguments::parse(&String::from_utf8_lossy(bytes)) {
             assert_eq!(WorkerArguments::parse(&arguments.format()), Some(arguments));
         }
