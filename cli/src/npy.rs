@@ -1,10 +1,10 @@
 //! NumPy arrays in and out of operands.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use npyz::{NpyFile, Order, WriterBuilder};
 use tilewright_ir::computation::Operand;
 use tilewright_ir::{DataType, read_element, write_element};
@@ -17,7 +17,9 @@ pub(crate) fn read(path: &Path, operand: &Operand) -> Result<Vec<u8>> {
     let file =
         File::open(path).with_context(|| format!("cannot open {shown} for operand `{}`", operand.name))?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let array = NpyFile::new(BufReader::new(file)).with_context(|| format!("{shown} is no .npy file"))?;
+    let mut file = BufReader::new(file);
+    check_header(&mut file).with_context(|| format!("{shown} is no .npy file"))?;
+    let array = NpyFile::new(file).with_context(|| format!("{shown} is no .npy file"))?;
     let (found_type, wanted_type) = (array.dtype().descr(), type_name(operand.data_type)?);
     if found_type.trim_matches('\'') != wanted_type {
         bail!(
@@ -53,6 +55,40 @@ pub(crate) fn read(path: &Path, operand: &Operand) -> Result<Vec<u8>> {
         write_element(operand.data_type, &mut bytes, layout.offset(&at), f64::from(value));
     }
     Ok(bytes)
+}
+
+/// Longest header, bytes: that of a plain array takes about a hundred.
+const LONGEST_HEADER: u64 = 1 << 12;
+/// Deepest brackets of a header: those of a shape inside the dictionary, and a structured type's two more.
+const DEEPEST: usize = 4;
+
+/// Refuses headers that the parser would spend exponential time on; leaves the file where it was.
+fn check_header(file: &mut BufReader<File>) -> Result<()> {
+    let mut begin = [0; 12];
+    let read = file.read(&mut begin)?;
+    // Magic, version, and the header's length in two bytes, from version 2 on in four.
+    let long = begin[6] > 1;
+    let length = if long {
+        u64::from(u32::from_le_bytes([begin[8], begin[9], begin[10], begin[11]]))
+    } else {
+        u64::from(u16::from_le_bytes([begin[8], begin[9]]))
+    };
+    ensure!(read == begin.len() && begin.starts_with(b"\x93NUMPY"), "it does not begin as one");
+    ensure!(length <= LONGEST_HEADER, "its header has {length} bytes, at most {LONGEST_HEADER} are read");
+    file.seek(SeekFrom::Start(if long { 12 } else { 10 }))?;
+    let mut header = Vec::new();
+    file.by_ref().take(length).read_to_end(&mut header)?;
+    let mut depth = 0_usize;
+    for byte in header {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        ensure!(depth <= DEEPEST, "its header has brackets in brackets more than {DEEPEST} deep");
+    }
+    file.rewind()?;
+    Ok(())
 }
 
 /// Writes an operand, dense and row-major.

@@ -25,7 +25,10 @@ fn a_quick_audit_finds_no_false_claim_and_its_exit_code_says_whether_promises_ho
     let folder = tempfile::tempdir().unwrap();
     // A machine that drifts: one side after the other deceives, pairs do not.
     let times: Vec<f64> = (0..32).map(|i| 1.2 - 0.004 * f64::from(i)).collect();
-    let entry = |value: u64| json!({ "block": value, "time": 1.1, "times": times });
+    let entry = |value: u32| {
+        let scaled: Vec<f64> = times.iter().map(|time| time * f64::from(value)).collect();
+        json!({ "block": value, "time": 1.1 * f64::from(value), "times": scaled })
+    };
     let cache = json!({
         "device_name": "d", "kernel_name": "k", "tune_params_keys": ["block"],
         "tune_params": { "block": [1, 2, 4] },
@@ -54,7 +57,12 @@ fn recordings_without_single_samples_are_refused() {
     let file = folder.path().join("means.json");
     let cache = json!({
         "device_name": "d", "kernel_name": "k", "tune_params_keys": ["block"],
-        "tune_params": { "block": [1] }, "cache": { "1": { "block": 1, "time": 1.1, "times": [1.1] } },
+        "tune_params": { "block": [1, 2, 4] },
+        "cache": {
+            "1": { "block": 1, "time": 1.1, "times": [1.1] },
+            "2": { "block": 2, "time": 1.2, "times": [1.2] },
+            "4": { "block": 4, "time": 1.3, "times": [1.3] },
+        },
     });
     std::fs::write(&file, cache.to_string()).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_tilewright"))

@@ -318,7 +318,7 @@ fn unusable_input_is_named() {
         ("matmul:m=-3,n=1,k=1,dtype=f32", "m=-3"),
         ("matmul:m=99999999,n=99999999,k=99999999,dtype=f32", "m·n·k"),
         ("matmul:m=99999999999999999999,n=1,k=1,dtype=f32", "m=99999999999999999999"),
-        ("matmul:m=1,n=1,k=1,dtype=f13", "unknown type"),
+        ("matmul:m=1,n=1,k=1,dtype=f13", "matmul takes f32"),
         ("matmul:m=1,n=1,k=1,dtype=f32,lda=0", "lda=0"),
         ("matmul:m=1,n=1,k=1", "needs `dtype`"),
         ("matmul:m=1,n=1,k=1,dtype=f32,colour=red", "no parameter `colour`"),

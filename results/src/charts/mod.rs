@@ -47,7 +47,9 @@ pub(crate) fn charts(campaign: &Campaign) -> Result<Vec<Chart>, ReportError> {
     }
     add("pairs", campaign.confirmation.as_ref().and_then(pairs::times))?;
     add("ratios", campaign.confirmation.as_ref().and_then(pairs::ratios))?;
-    add("roofline", Some(roofline::draw(campaign, &bound)))?;
+    // A simulated campaign knows no ceiling, and there is no roof to draw without one.
+    let has_roof = campaign.current_ceilings().gflops > 0.0;
+    add("roofline", has_roof.then(|| roofline::draw(campaign, &bound)))?;
     add("outcomes", (!campaign.trials.is_empty()).then(|| bars::outcomes(&campaign.outcomes())))?;
     let ranking = ranking(campaign);
     add("importance", (!ranking.is_empty()).then(|| bars::importance(&ranking)))?;
