@@ -126,7 +126,7 @@ fn the_examples_are_judged() {
         assert_eq!(told.json["against"]["kernel"], "default");
         assert!(told.json["fresh_launches"].as_u64().unwrap() > 0);
         assert!(
-            told.json["evidence"]["pairs"]["candidate"].as_array().is_some(),
+            told.json["evidence"]["claim"]["confirmation"]["candidate"].as_array().is_some(),
             "{}",
             told.json["evidence"]
         );

@@ -29,7 +29,7 @@ pub unsafe extern "C" fn my_kernel(arguments: *const Arguments) {
     // SAFETY: the caller's word.
     let (a, b, c, worker, workers) = unsafe {
         let Arguments { operands, worker, workers, .. } = &*arguments;
-        let a = std::slice::from_raw_parts((*operands).cast_const(), M * K);
+        let a = std::slice::from_raw_parts((**operands).cast_const(), M * K);
         let b = std::slice::from_raw_parts((*operands.add(1)).cast_const(), K * N);
         (a, b, *operands.add(2), *worker as usize, *workers as usize)
     };

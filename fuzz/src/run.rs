@@ -118,7 +118,19 @@ impl Fuzz {
         let last = std::env::temp_dir().join(format!("tilewright-fuzz-{}-last", self.name));
         std::fs::write(&last, input).ok();
         let Some(problem) = fails(input, target) else { return };
-        let small = shrink(input.to_vec(), |input| fails(input, target).is_some());
+        let small = shrink(input.to_vec(), |shorter| {
+            if fails(shorter, target).is_some() {
+                return true;
+            }
+            let Some(mend) = self.mend else { return false };
+            let mut mended = shorter.clone();
+            mend(&mut mended);
+            let found = fails(&mended, target).is_some();
+            if found {
+                *shorter = mended;
+            }
+            found
+        });
         let file = self.corpus.join(format!("found-{}", &blake3::hash(&small).to_hex()[..12]));
         std::fs::create_dir_all(&self.corpus).expect("a folder for the finding");
         std::fs::write(&file, &small).expect("room for the finding");
@@ -147,8 +159,8 @@ fn fails(input: &[u8], target: &impl Fn(&[u8])) -> Option<String> {
 }
 
 /// Leaves out what is not needed for the finding (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing
-/// Input, 2002).
-fn shrink(mut input: Vec<u8>, fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+/// Input, 2002). What is left may be mended before it is found to fail.
+fn shrink(mut input: Vec<u8>, fails: impl Fn(&mut Vec<u8>) -> bool) -> Vec<u8> {
     let mut tries = 0;
     let mut part = input.len().div_ceil(2);
     while part > 0 && tries < SHRINKS {
@@ -157,7 +169,7 @@ fn shrink(mut input: Vec<u8>, fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
             let mut shorter = input.clone();
             shorter.drain(at..(at + part).min(input.len()));
             tries += 1;
-            if fails(&shorter) {
+            if fails(&mut shorter) {
                 input = shorter;
             } else {
                 at += part;

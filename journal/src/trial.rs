@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_stats::{Evidence, Judged, RereadError, Settings, Stored, Verdict};
 
+use crate::outcome::read_outcome;
 use crate::{Candidate, Outcome};
 
 /// One candidate and what became of it; never changed once recorded.
@@ -13,6 +14,7 @@ pub struct Trial {
     /// Digest of its program; `None` where lowering refused it.
     pub program_hash: Option<String>,
     /// What became of it.
+    #[serde(deserialize_with = "read_outcome")]
     pub outcome: Outcome,
     /// Raw numbers that a gate judges.
     pub evidence: Evidence,

@@ -397,6 +397,7 @@ fn the_order_of_the_log_decides_whatever_its_clock_said() {
     assert!(registry.verify_chain().unwrap().is_sound());
 }
 
+// U040
 #[test]
 fn writers_wait_for_one_another() {
     let folder = tempfile::tempdir().unwrap();
@@ -592,7 +593,7 @@ fn an_anonymous_archive_names_no_folder() {
     let mut mine = subject(&key, b"code", Incumbent::Default, 0.8);
     mine.origin.campaign = "/home/somebody/secret/campaign".to_owned();
     let evidence = kernel(&key, b"code", Incumbent::Default, 0.8).evidence().clone();
-    registry.publish(&Judged::by(&Claim::DEFAULT, evidence, mine), b"code", AT).unwrap();
+    registry.publish(&Judged::by(&ConfirmedClaim::DEFAULT, evidence, mine), b"code", AT).unwrap();
     let exported = registry.export_anonymous().unwrap();
     assert_eq!((exported.records, exported.damaged.len()), (1, 0));
     let text = String::from_utf8(exported.archive.clone()).unwrap();

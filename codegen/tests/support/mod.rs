@@ -7,6 +7,7 @@ use std::ptr;
 use rand::{Rng, RngExt};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use tilewright_codegen::{Artifact, BarrierState, CacheSizes, KernelArguments};
+use tilewright_ir::computation::Computation;
 use tilewright_ir::program::Role;
 use tilewright_ir::{Limits, Program, Schedule, TensorLayout, TensorView, Workload, legalise, lower};
 
@@ -181,8 +182,10 @@ pub(crate) fn check(
     let computation = operator.describe(workload.parameters()).expect("a checked workload");
     let mut layouts: Vec<TensorLayout> = Vec::new();
     let mut memory = Vec::new();
-    // Now and then values at the edges of arithmetic are among them, whose products are the same in every order.
-    let edges = rng.random_range(0..3) == 0;
+    // Now and then values at the edges of arithmetic are among them, where products are the same in every order; what
+    // rows make of them depends on what overflows on the way.
+    let defined = matches!(computation, Computation::Contraction(_));
+    let edges = rng.random_range(0..3) == 0 && defined;
     let mut value = || match if edges { rng.random_range(0..400) } else { 400 } {
         0 => f32::NAN,
         1 => f32::INFINITY,
