@@ -1,4 +1,4 @@
-/* expect: stale_output; */
+/* expect: stale_output, nondeterministic; */
 /* Computes only in the first launches. */
 #include "adversary.h"
 static int launches;

@@ -397,7 +397,7 @@ fn the_order_of_the_log_decides_whatever_its_clock_said() {
     assert!(registry.verify_chain().unwrap().is_sound());
 }
 
-// U040
+// U040, U095
 #[test]
 fn writers_wait_for_one_another() {
     let folder = tempfile::tempdir().unwrap();

@@ -121,7 +121,7 @@ pub(super) fn pairs(
         let pairs = left.min(plan.request_pairs());
         gathered.gather(stand, plan, pairs, (&mut patience_ns, rng), &|_| false)?;
         ceilings.push(stand.ceiling(plan.longest_ns())?);
-        left -= pairs;
+        left -= pairs.min(left);
     }
     Ok((gathered, ceilings))
 }

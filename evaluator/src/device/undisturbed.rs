@@ -90,7 +90,7 @@ impl Gathered {
         let most = plan.request_pairs();
         let (mut batch, mut left) = (most, wanted);
         while left > 0 && !enough(&self.times) {
-            let pairs = left.min(batch);
+            let pairs = left.min(batch).max(stand.least_pairs());
             let request = TimePlan {
                 pairs,
                 launches: plan.launches,
@@ -107,13 +107,13 @@ impl Gathered {
             if disturbed && *patience_ns > 0.0 {
                 *patience_ns -= contention.elapsed_ns as f64;
                 self.repeated += u64::from(pairs);
-                batch = (batch / 2).max(1);
+                batch = (batch / 2).max(stand.least_pairs());
                 continue;
             }
             self.tainted |= disturbed;
             self.times.incumbent.extend(samples.incumbent);
             self.times.candidate.extend(samples.candidate);
-            left -= pairs;
+            left = left.saturating_sub(pairs);
             batch = (batch + 1).min(most);
         }
         Ok(())

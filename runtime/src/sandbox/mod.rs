@@ -240,6 +240,7 @@ mod tests {
         assert_eq!(ended, Ended::Completed);
     }
 
+    // U056
     #[test]
     fn an_endless_loop_is_ended_by_the_processor_limit() {
         let ended = child("sandbox::tests::an_endless_loop_is_ended_by_the_processor_limit", "-", |_| {
