@@ -21,7 +21,7 @@ fn audit(arguments: &[&str]) -> (Option<i32>, Value) {
 }
 
 #[test]
-fn a_quick_audit_finds_no_false_claim_and_its_exit_code_says_whether_promises_hold() {
+fn a_quick_audit_counts_false_claims_and_its_exit_code_says_whether_promises_hold() {
     let folder = tempfile::tempdir().unwrap();
     // A machine that drifts: one side after the other deceives, pairs do not.
     let times: Vec<f64> = (0..32).map(|i| 1.2 - 0.004 * f64::from(i)).collect();
@@ -38,17 +38,20 @@ fn a_quick_audit_finds_no_false_claim_and_its_exit_code_says_whether_promises_ho
     std::fs::write(&file, cache.to_string()).unwrap();
     let (code, found) = audit(&["--recorded", file.to_str().unwrap()]);
     let host = &found["aa"]["host"];
-    assert_eq!((&host["false_claims"], &host["pairs"]), (&json!(0), &json!(60)), "{found}");
-    assert!(host["comparisons"].as_u64().unwrap() > 100, "{found}");
-    let comparisons = host["comparisons"].as_f64().unwrap();
-    let bound = 1.0 - 0.05_f64.powf(1.0 / comparisons);
-    assert!((host["upper_bound_95"].as_f64().unwrap() / bound - 1.0).abs() < 1e-6, "{found}");
+    // What is found on this machine is the audit's to judge, below; a test cannot promise a quiet one.
+    assert_eq!(host["pairs"], json!(60), "{found}");
+    let [comparisons, claims] = ["comparisons", "false_claims"].map(|name| host[name].as_f64().unwrap());
+    assert!(comparisons > 100.0 && claims < comparisons / 100.0, "{found}");
+    let at_least = if claims == 0.0 { 1.0 - 0.05_f64.powf(1.0 / comparisons) } else { claims / comparisons };
+    assert!(host["upper_bound_95"].as_f64().unwrap() >= 0.999_999 * at_least, "{found}");
     let recorded = &found["aa"]["recorded"];
     assert_eq!((&recorded["comparisons"], &recorded["false_claims"]), (&json!(3), &json!(0)));
     assert_eq!((&recorded["naive"]["false_claims"], &recorded["pairs"]), (&json!(3), &json!(16)));
     let powers = found["power"].as_array().unwrap();
     assert!(powers.len() == 2 && powers.iter().all(|power| power["found"].is_number()));
-    assert_eq!(code == Some(0), found["broken"].as_array().unwrap().is_empty(), "{found}");
+    let broken = found["broken"].as_array().unwrap();
+    assert_eq!(code == Some(0), broken.is_empty(), "{found}");
+    assert_eq!(claims > 0.0, broken.iter().any(|promise| promise.as_str().unwrap().contains("beat itself")));
 }
 
 #[test]
