@@ -99,18 +99,24 @@ fn is_current(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
+/// Times that the system's list is read: it is read in pieces, between which other locks come and go, and then one
+/// that is there can be missing.
+const LISTINGS: u32 = 8;
+
 /// Looks the holder up in the system's list: `N: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE …`.
 fn holder_of(file: &File) -> Holder {
     let process = file.metadata().ok().and_then(|found| {
         let (major, minor) = (rustix::fs::major(found.dev()), rustix::fs::minor(found.dev()));
         let wanted = format!("{major:02x}:{minor:02x}:{}", found.ino());
-        let locks = std::fs::read_to_string("/proc/locks").ok()?;
-        locks.lines().find_map(|line| {
-            let mut words = line.split_whitespace().skip_while(|word| *word != "FLOCK");
-            let [_, _, kind, process, place] = std::array::from_fn(|_| words.next().unwrap_or_default());
-            // Numbers below 1 belong to processes that cannot be seen from here.
-            let process = process.parse().ok().filter(|process| *process > 0)?;
-            (kind == "WRITE" && place == wanted && !line.contains("->")).then_some(process)
+        (0..LISTINGS).find_map(|_| {
+            let locks = std::fs::read_to_string("/proc/locks").ok()?;
+            locks.lines().find_map(|line| {
+                let mut words = line.split_whitespace().skip_while(|word| *word != "FLOCK");
+                let [_, _, kind, process, place] = std::array::from_fn(|_| words.next().unwrap_or_default());
+                // Numbers below 1 belong to processes that cannot be seen from here.
+                let process = process.parse().ok().filter(|process| *process > 0)?;
+                (kind == "WRITE" && place == wanted && !line.contains("->")).then_some(process)
+            })
         })
     });
     let name = process.and_then(|process: u32| {
