@@ -21,7 +21,7 @@ use crate::stand::{Effort, Samples};
 const REMEMBERED: usize = 256;
 
 /// Attempts at a comparison that the coordinator's clock contradicts.
-pub(super) const ATTEMPTS: u32 = 3;
+const ATTEMPTS: u32 = 3;
 
 /// Slowest kernel that is waited for when nothing is known, GFLOP/s.
 pub(super) const SLOWEST_GFLOPS: f64 = 0.1;
